@@ -1,7 +1,7 @@
 """Cleaning of text that came from outside: one rule for every field of every surface.
 
-    title = clean_line(title, "title", maximum=300)
-    content = clean_text(content, "content", maximum=MAXIMUM_CONTENT)
+title = clean_line(title, "title", maximum=300)
+content = clean_text(content, "content", maximum=MAXIMUM_CONTENT)
 """
 
 import re

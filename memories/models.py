@@ -1,0 +1,270 @@
+"""What is remembered: memories, the edges between them, and the tables that make them findable.
+
+A `Memory` holds no vector and no words. Those live in narrow tables of their own, all led by `space_id`, which only
+ever hold *active* memories:
+
+- `Embedding`: one row a chunk and embedding model, hash-partitioned by space, no fixed width;
+- `MemoryTerm`: the postings, one row a term of a memory, hash-partitioned by space;
+- `VocabularyTerm`: how many memories of a space hold a term; it weighs words and finds typos;
+- `SpaceStatistics`: how many active memories a space has and how many terms they hold;
+- `PendingEmbedding`: memories whose embedding is still owed. It is the work list, kept in rows and never in messages.
+"""
+
+import uuid
+
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from pgvector.django import HalfVectorField
+
+from documents.models import Attributed, Document
+from spaces.models import Space, SpaceOwnedQuerySet
+
+MAXIMUM_CATEGORY = 100
+MAXIMUM_SOURCE = 500
+MAXIMUM_MEMORY = 100_000
+MAXIMUM_NOTE = 500
+
+
+class MemoryQuerySet(SpaceOwnedQuerySet):
+    def active(self) -> "MemoryQuerySet":
+        return self.filter(is_active=True)
+
+    def newest_first(self) -> "MemoryQuerySet":
+        """By creation time; the id settles equal times, so that pages are stable."""
+        return self.order_by("-created_at", "-id")
+
+
+class Memory(Attributed):
+    """One thing worth remembering, verbatim. Text never changes: an update is a new memory that supersedes this one."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    space = models.ForeignKey(Space, models.CASCADE, related_name="memories", verbose_name=_("space"))
+    document = models.ForeignKey(
+        Document, models.SET_NULL, null=True, blank=True, related_name="memories", verbose_name=_("document")
+    )
+    text = models.TextField(_("text"))
+    category = models.CharField(_("category"), max_length=MAXIMUM_CATEGORY, null=True, blank=True)  # noqa: DJ001
+    source = models.CharField(  # noqa: DJ001 - absent and empty differ on the wire
+        _("source"),
+        max_length=MAXIMUM_SOURCE,
+        null=True,
+        blank=True,
+        help_text=_("Where it comes from: a conversation, a file, an address."),
+    )
+    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    is_active = models.BooleanField(_("active"), default=True)
+    superseded_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="supersedes", verbose_name=_("superseded by")
+    )
+    # SHA-256 of category and text: the same statement is not remembered twice in a space.
+    content_hash = models.BinaryField(max_length=32, editable=False)
+    # Number of terms with repetitions: the document length of BM25.
+    term_total = models.PositiveIntegerField(default=0, editable=False)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("memory")
+        verbose_name_plural = _("memories")
+        ordering = ("-created_at", "-id")
+        indexes = (
+            models.Index(fields=("space", "-created_at", "-id"), name="memory_by_age"),
+            models.Index(
+                fields=("space", "-created_at", "-id"), name="memory_active_by_age", condition=Q(is_active=True)
+            ),
+            models.Index(
+                fields=("space", "category", "-created_at", "-id"),
+                name="memory_by_category",
+                condition=Q(is_active=True),
+            ),
+            models.Index(
+                fields=("space", "source", "created_at"), name="memory_by_source", condition=Q(source__isnull=False)
+            ),
+            GinIndex(
+                F("space_id"),
+                OpClass("text", name="gin_trgm_ops"),
+                name="memory_text_trigrams",
+                condition=Q(is_active=True),
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                "space", "content_hash", condition=Q(is_active=True), name="memory_active_text_once_per_space"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class RelationType(models.IntegerChoices):
+    """How one memory acts on another."""
+
+    UPDATES = 0, _("Updates")
+    EXTENDS = 1, _("Extends")
+    DERIVES = 2, _("Derives")
+
+    @property
+    def wire(self) -> str:
+        return self.name.capitalize()
+
+
+class Edge(models.Model):
+    """A typed relation between two memories of one space: `from_memory` acts on `to_memory`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", verbose_name=_("space"))
+    from_memory = models.ForeignKey(Memory, models.CASCADE, related_name="outgoing", verbose_name=_("from"))
+    to_memory = models.ForeignKey(Memory, models.CASCADE, related_name="incoming", verbose_name=_("to"))
+    relation_type = models.SmallIntegerField(_("relation"), choices=RelationType.choices)
+    note = models.CharField(_("note"), max_length=MAXIMUM_NOTE, null=True, blank=True)  # noqa: DJ001
+    created_by = models.ForeignKey("accounts.User", models.SET_NULL, null=True, related_name="+", editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("edge")
+        verbose_name_plural = _("edges")
+        indexes = (
+            models.Index(fields=("space", "from_memory"), name="edge_by_from"),
+            models.Index(fields=("space", "to_memory"), name="edge_by_to"),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=("space", "from_memory", "to_memory", "relation_type"), name="edge_once_per_relation"
+            ),
+            models.CheckConstraint(condition=~Q(from_memory=F("to_memory")), name="edge_joins_two_memories"),
+            models.CheckConstraint(condition=Q(relation_type__in=RelationType.values), name="edge_relation_is_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.from_memory_id} {self.get_relation_type_display()} {self.to_memory_id}"
+
+
+class EmbeddingModel(models.Model):
+    """A model that has embedded something here; the number is what the narrow table and its indexes store."""
+
+    id = models.SmallAutoField(primary_key=True)
+    slug = models.CharField(_("model"), max_length=200, unique=True)
+    dimensions = models.PositiveIntegerField(_("dimensions"))
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("embedding model")
+        verbose_name_plural = _("embedding models")
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Embedding(models.Model):
+    """One chunk of one active memory, embedded by one model. Created by SQL: Django cannot declare partitions."""
+
+    pk = models.CompositePrimaryKey("space_id", "model_id", "memory_id", "chunk")
+    space = models.ForeignKey(Space, models.DO_NOTHING, related_name="+")
+    model = models.ForeignKey(EmbeddingModel, models.DO_NOTHING, related_name="+")
+    memory = models.ForeignKey(Memory, models.DO_NOTHING, related_name="embeddings")
+    chunk = models.SmallIntegerField()
+    embedding = HalfVectorField()
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        managed = False
+        db_table = "memories_embedding"
+
+
+class EmbeddingIndex(models.Model):
+    """The partial HNSW index of a large space under one model; without a ready one, the space is scanned exactly."""
+
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+")
+    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+")
+    row_count = models.BigIntegerField(_("rows"), default=0)
+    name = models.CharField(_("index"), max_length=63, blank=True)
+    is_ready = models.BooleanField(_("ready"), default=False)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("embedding index")
+        verbose_name_plural = _("embedding indexes")
+        constraints = (models.UniqueConstraint(fields=("space", "model"), name="embedding_index_once"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PendingEmbedding(models.Model):
+    """A memory whose embedding by a model is still owed, and why the last attempt failed."""
+
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+")
+    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+")
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="pending_embeddings")
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    next_attempt_at = models.DateTimeField(_("next attempt"), default=timezone.now)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("pending embedding")
+        verbose_name_plural = _("pending embeddings")
+        indexes = (models.Index(fields=("next_attempt_at",), name="pending_embedding_by_time"),)
+        constraints = (models.UniqueConstraint(fields=("space", "model", "memory"), name="pending_embedding_once"),)
+
+    def __str__(self) -> str:
+        return str(self.memory_id)
+
+
+class MemoryTerm(models.Model):
+    """A posting: how often a term occurs in an active memory. Created by SQL, partitioned."""
+
+    pk = models.CompositePrimaryKey("space_id", "term", "memory_id")
+    space = models.ForeignKey(Space, models.DO_NOTHING, related_name="+")
+    term = models.TextField()
+    memory = models.ForeignKey(Memory, models.DO_NOTHING, related_name="terms")
+    frequency = models.SmallIntegerField()
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        managed = False
+        db_table = "memories_memoryterm"
+
+
+class VocabularyTerm(models.Model):
+    """A term of a space and in how many active memories it occurs. Created by SQL."""
+
+    pk = models.CompositePrimaryKey("space_id", "term")
+    space = models.ForeignKey(Space, models.DO_NOTHING, related_name="+")
+    term = models.TextField()
+    memory_count = models.IntegerField()
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        managed = False
+        db_table = "memories_vocabularyterm"
+
+
+class SpaceStatistics(models.Model):
+    """Counts over the active memories of a space, kept by the transactions that change them."""
+
+    space = models.OneToOneField(Space, models.CASCADE, primary_key=True, related_name="statistics")
+    memory_count = models.BigIntegerField(default=0)
+    term_total = models.BigIntegerField(default=0)
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("space statistics")
+        verbose_name_plural = _("space statistics")
+
+    def __str__(self) -> str:
+        return str(self.space_id)

@@ -1,0 +1,181 @@
+"""What is reached: spaces (tenants), who is a member of one, and which spaces a key may use.
+
+Membership is held by django-guardian's object permissions in their own tables with real foreign keys:
+`read_space`, `write_space` and `manage_space`, given to people or to groups.
+"""
+
+import re
+import uuid
+from typing import TYPE_CHECKING, Any, Self
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from guardian.models import GroupObjectPermissionBase, UserObjectPermissionBase
+
+from accounts.models import ApiKey
+
+if TYPE_CHECKING:
+    from spaces.access import AccessContext, SpaceAccess
+
+MAXIMUM_KEY = 100
+MAXIMUM_NAME = 200
+# Letters of any script, digits, and `-`, `_`, `.` inside: a key stands in URLs and in `git clone` addresses.
+_KEY = re.compile(r"\w([\w.-]*\w)?")
+KEY_RULE = "letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
+
+
+def validate_space_key(value: str) -> None:
+    if not _KEY.fullmatch(value) or ".." in value:
+        raise ValidationError(_("A space key is made of letters, digits, “-”, “_” and “.”, for example “team-notes”."))
+
+
+class Language(models.TextChoices):
+    """How words of a space are stemmed: PostgreSQL's own text search configurations."""
+
+    SIMPLE = "simple", _("any (no stemming)")
+    ARABIC = "arabic", _("Arabic")
+    DANISH = "danish", _("Danish")
+    DUTCH = "dutch", _("Dutch")
+    ENGLISH = "english", _("English")
+    FINNISH = "finnish", _("Finnish")
+    FRENCH = "french", _("French")
+    GERMAN = "german", _("German")
+    GREEK = "greek", _("Greek")
+    HINDI = "hindi", _("Hindi")
+    HUNGARIAN = "hungarian", _("Hungarian")
+    ITALIAN = "italian", _("Italian")
+    NORWEGIAN = "norwegian", _("Norwegian")
+    PORTUGUESE = "portuguese", _("Portuguese")
+    ROMANIAN = "romanian", _("Romanian")
+    RUSSIAN = "russian", _("Russian")
+    SPANISH = "spanish", _("Spanish")
+    SWEDISH = "swedish", _("Swedish")
+    TURKISH = "turkish", _("Turkish")
+
+
+class AccessLevel(models.IntegerChoices):
+    """How far access to a space goes; compared with `>=`."""
+
+    READ = 0, _("Read")
+    READ_WRITE = 1, _("Read and write")
+
+    @property
+    def wire(self) -> str:
+        """The level as it is written on every wire."""
+        return "ReadWrite" if self is AccessLevel.READ_WRITE else "Read"
+
+
+class Space(models.Model):
+    """A tenant. Everything that is remembered belongs to exactly one space."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.CharField(
+        _("key"),
+        max_length=MAXIMUM_KEY,
+        unique=True,
+        validators=[validate_space_key],
+        help_text=_("How agents and programs name this space (their “containerTag”). Upper and lower case differ."),
+    )
+    name = models.CharField(_("name"), max_length=MAXIMUM_NAME)
+    description = models.TextField(_("description"), blank=True, max_length=2000)
+    language = models.CharField(
+        _("language"),
+        max_length=20,
+        choices=Language.choices,
+        default=Language.ENGLISH,
+        help_text=_("The main language of its texts, for word search; search by meaning needs no language."),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(_("updated"), auto_now=True)
+
+    class Meta:
+        verbose_name = _("space")
+        verbose_name_plural = _("spaces")
+        ordering = ("key",)
+        permissions = (
+            ("read_space", _("May read this space")),
+            ("write_space", _("May write to this space")),
+            ("manage_space", _("May manage this space")),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.key})"
+
+    def clean(self) -> None:
+        super().clean()
+        self.key = self.key.strip()
+        self.name = self.name.strip() or self.key
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.name = self.name or self.key
+        super().save(*args, **kwargs)
+
+
+class SpaceUserPermission(UserObjectPermissionBase):
+    """One permission of one person on one space."""
+
+    content_object = models.ForeignKey(Space, models.CASCADE, related_name="user_permissions")
+
+    class Meta(UserObjectPermissionBase.Meta):
+        verbose_name = _("member permission")
+        verbose_name_plural = _("member permissions")
+
+
+class SpaceGroupPermission(GroupObjectPermissionBase):
+    """One permission of one group, and so of everybody in it, on one space."""
+
+    content_object = models.ForeignKey(Space, models.CASCADE, related_name="group_permissions")
+
+    class Meta(GroupObjectPermissionBase.Meta):
+        verbose_name = _("group permission")
+        verbose_name_plural = _("group permissions")
+
+
+class SpaceGrant(models.Model):
+    """A key's right to use a space: it narrows what the key's person may do there, and never widens it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    api_key = models.ForeignKey(ApiKey, models.CASCADE, related_name="grants", verbose_name=_("API key"))
+    space = models.ForeignKey(Space, models.CASCADE, related_name="grants", verbose_name=_("space"))
+    access_level = models.SmallIntegerField(_("access"), choices=AccessLevel.choices, default=AccessLevel.READ_WRITE)
+    is_default = models.BooleanField(
+        _("active space"), default=False, help_text=_("Used when a call names no space. At most one a key.")
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("space grant")
+        verbose_name_plural = _("space grants")
+        ordering = ("created_at", "id")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("api_key", "space"),
+                name="grant_once_per_key_and_space",
+                violation_error_message=_("This key already has a grant on this space."),
+            ),
+            models.UniqueConstraint(
+                fields=("api_key",),
+                condition=Q(is_default=True),
+                name="grant_at_most_one_default_per_key",
+                violation_error_message=_("Only one space of a key can be its active space."),
+            ),
+            models.CheckConstraint(condition=Q(access_level__in=AccessLevel.values), name="grant_level_is_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.api_key} → {self.space}"
+
+
+class SpaceOwnedQuerySet(models.QuerySet[Any]):
+    """Rows that belong to a space. Every read begins with one of these two questions."""
+
+    def in_space(self, space: "SpaceAccess") -> Self:
+        """Rows of one space that the caller was found to have access to."""
+        return self.filter(space_id=space.id)
+
+    def in_any_space(self, access: "AccessContext") -> Self:
+        """Rows of all spaces the caller may read; none at all for a caller without spaces."""
+        return self.filter(space_id__in=[space.id for space in access.spaces])
