@@ -91,13 +91,13 @@ class User(GuardianUserMixin, AbstractBaseUser, PermissionsMixin):
     def __str__(self) -> str:
         return f"{self.display_name} <{self.email}>" if self.display_name != self.email else self.email
 
-    def clean(self) -> None:
-        super().clean()
-        self._normalise()
-
     def save(self, *args: Any, **kwargs: Any) -> None:
         self._normalise()
         super().save(*args, **kwargs)
+
+    def clean(self) -> None:
+        super().clean()
+        self._normalise()
 
     def get_full_name(self) -> str:
         return self.display_name

@@ -3,13 +3,18 @@
 import base64
 import binascii
 import json
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
 
 from core.errors import Invalid
 
 Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Model)
 
 DEFAULT_LIMIT = 10
 MAXIMUM_LIMIT = 50
@@ -56,5 +61,38 @@ def decode_cursor(cursor: str, parts: int) -> list[str]:
     except (ValueError, binascii.Error):
         position = None
     if not isinstance(position, list) or len(position) != parts or not all(isinstance(p, str) for p in position):
-        raise Invalid("cursor is not one that this list returned; leave it out to start from the first page.")
+        raise _not_a_cursor()
     return position
+
+
+def _not_a_cursor() -> Invalid:
+    return Invalid("cursor is not one that this list returned; leave it out to start from the first page.")
+
+
+def keyset_page(rows: "QuerySet[Row]", *, moment: str, cursor: str | None, limit: int) -> CursorPage["Row"]:
+    """A page of `rows`, newest `moment` first with the id settling equal times, after `cursor`. One query.
+
+    Raises `Invalid` for a cursor that is none.
+    """
+    limit = clamp_limit(limit)
+    if cursor:
+        text, identifier = decode_cursor(cursor, 2)
+        try:
+            last_moment, last_id = datetime.fromisoformat(text), uuid.UUID(identifier)
+        except ValueError:
+            raise _not_a_cursor() from None
+        rows = rows.filter(Q(**{f"{moment}__lt": last_moment}) | Q(**{moment: last_moment, "id__lt": last_id}))
+    found = list(rows.order_by(f"-{moment}", "-id")[: limit + 1])
+    items = found[:limit]
+    more = len(found) > limit
+    return CursorPage(
+        items=items,
+        next_cursor=encode_cursor(getattr(items[-1], moment).isoformat(), str(items[-1].pk)) if more else None,
+    )
+
+
+def numbered_page(rows: "QuerySet[Row]", counted: "QuerySet[Row]", *, page: int, limit: int) -> Page["Row"]:
+    """Page `page` of the ordered `rows`, both numbers clamped; `counted` is the same set in its cheapest form."""
+    page, limit = clamp_page(page), clamp_limit(limit)
+    start = (page - 1) * limit
+    return Page(items=list(rows[start : start + limit]), page=page, limit=limit, total_count=counted.count())

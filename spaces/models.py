@@ -104,14 +104,14 @@ class Space(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.key})"
 
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.name = self.name or self.key
+        super().save(*args, **kwargs)
+
     def clean(self) -> None:
         super().clean()
         self.key = self.key.strip()
         self.name = self.name.strip() or self.key
-
-    def save(self, *args: Any, **kwargs: Any) -> None:
-        self.name = self.name or self.key
-        super().save(*args, **kwargs)
 
 
 class SpaceUserPermission(UserObjectPermissionBase):

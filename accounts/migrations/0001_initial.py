@@ -10,63 +10,151 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('email', models.EmailField(max_length=320, unique=True, verbose_name='e-mail address')),
-                ('display_name', models.CharField(blank=True, help_text='Shown as the author of what this person saves. Left empty, the e-mail address is used.', max_length=200, verbose_name='display name')),
-                ('role', models.CharField(choices=[('Writer', 'Writer'), ('Reader', 'Reader')], default='Writer', help_text='A ceiling: readers never write, whatever a space or a key would allow.', max_length=20, verbose_name='role')),
-                ('is_active', models.BooleanField(default=True, help_text='An inactive person and all their keys are refused from the next request on.', verbose_name='active')),
-                ('is_staff', models.BooleanField(default=False, verbose_name='may sign in to this admin')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("email", models.EmailField(max_length=320, unique=True, verbose_name="e-mail address")),
+                (
+                    "display_name",
+                    models.CharField(
+                        blank=True,
+                        help_text="Shown as the author of what this person saves. Left empty, the e-mail address is used.",
+                        max_length=200,
+                        verbose_name="display name",
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("Writer", "Writer"), ("Reader", "Reader")],
+                        default="Writer",
+                        help_text="A ceiling: readers never write, whatever a space or a key would allow.",
+                        max_length=20,
+                        verbose_name="role",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="An inactive person and all their keys are refused from the next request on.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("is_staff", models.BooleanField(default=False, verbose_name="may sign in to this admin")),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="updated")),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'person',
-                'verbose_name_plural': 'people',
-                'ordering': ('email',),
+                "verbose_name": "person",
+                "verbose_name_plural": "people",
+                "ordering": ("email",),
             },
             bases=(guardian.mixins.GuardianUserMixin, models.Model),
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('key_hash', models.CharField(editable=False, max_length=64, unique=True)),
-                ('key_prefix', models.CharField(db_index=True, editable=False, max_length=12, verbose_name='starts with')),
-                ('label', models.CharField(blank=True, help_text='Which credential this is: laptop, build server, the name of an agent.', max_length=200, verbose_name='label')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('expires_at', models.DateTimeField(blank=True, help_text='Left empty, the key is valid until it is revoked.', null=True, verbose_name='expires')),
-                ('last_used_at', models.DateTimeField(editable=False, null=True, verbose_name='last used')),
-                ('revoked_at', models.DateTimeField(editable=False, null=True, verbose_name='revoked')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to=settings.AUTH_USER_MODEL, verbose_name='person')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("key_hash", models.CharField(editable=False, max_length=64, unique=True)),
+                (
+                    "key_prefix",
+                    models.CharField(db_index=True, editable=False, max_length=12, verbose_name="starts with"),
+                ),
+                (
+                    "label",
+                    models.CharField(
+                        blank=True,
+                        help_text="Which credential this is: laptop, build server, the name of an agent.",
+                        max_length=200,
+                        verbose_name="label",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "expires_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Left empty, the key is valid until it is revoked.",
+                        null=True,
+                        verbose_name="expires",
+                    ),
+                ),
+                ("last_used_at", models.DateTimeField(editable=False, null=True, verbose_name="last used")),
+                ("revoked_at", models.DateTimeField(editable=False, null=True, verbose_name="revoked")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_keys",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="person",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'API key',
-                'verbose_name_plural': 'API keys',
-                'ordering': ('-created_at', 'id'),
+                "verbose_name": "API key",
+                "verbose_name_plural": "API keys",
+                "ordering": ("-created_at", "id"),
             },
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('email', django.db.models.functions.text.Lower('email'))), name='user_email_is_lower_case'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("email", django.db.models.functions.text.Lower("email"))),
+                name="user_email_is_lower_case",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['Writer', 'Reader'])), name='user_role_is_known'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["Writer", "Reader"])), name="user_role_is_known"
+            ),
         ),
     ]

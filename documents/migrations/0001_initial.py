@@ -8,39 +8,106 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('spaces', '0002_initial'),
+        ("accounts", "0001_initial"),
+        ("spaces", "0002_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Document',
+            name="Document",
             fields=[
-                ('created_via', models.CharField(choices=[('mcp', 'MCP'), ('rest', 'REST'), ('web', 'Web'), ('admin', 'Admin'), ('command', 'Command')], default='mcp', editable=False, max_length=20, verbose_name='created via')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='updated')),
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('title', models.CharField(max_length=300, verbose_name='title')),
-                ('doc_type', models.CharField(max_length=50, verbose_name='type')),
-                ('status', models.SmallIntegerField(choices=[(0, 'Pending'), (1, 'Processed'), (2, 'Failed')], default=1, verbose_name='status')),
-                ('summary', models.TextField(blank=True, null=True, verbose_name='summary')),
-                ('raw_content', models.TextField(blank=True, verbose_name='content')),
-                ('created_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
-                ('created_by_key', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='accounts.apikey', verbose_name='created with key')),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='spaces.space', verbose_name='space')),
-                ('updated_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='updated by')),
+                (
+                    "created_via",
+                    models.CharField(
+                        choices=[
+                            ("mcp", "MCP"),
+                            ("rest", "REST"),
+                            ("web", "Web"),
+                            ("admin", "Admin"),
+                            ("command", "Command"),
+                        ],
+                        default="mcp",
+                        editable=False,
+                        max_length=20,
+                        verbose_name="created via",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="updated"),
+                ),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("title", models.CharField(max_length=300, verbose_name="title")),
+                ("doc_type", models.CharField(max_length=50, verbose_name="type")),
+                (
+                    "status",
+                    models.SmallIntegerField(
+                        choices=[(0, "Pending"), (1, "Processed"), (2, "Failed")], default=1, verbose_name="status"
+                    ),
+                ),
+                ("summary", models.TextField(blank=True, null=True, verbose_name="summary")),
+                ("raw_content", models.TextField(blank=True, verbose_name="content")),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="created by",
+                    ),
+                ),
+                (
+                    "created_by_key",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="accounts.apikey",
+                        verbose_name="created with key",
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="documents",
+                        to="spaces.space",
+                        verbose_name="space",
+                    ),
+                ),
+                (
+                    "updated_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="updated by",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'document',
-                'verbose_name_plural': 'documents',
-                'ordering': ('-updated_at', '-id'),
-                'indexes': [models.Index(fields=['space', '-updated_at', '-id'], name='document_by_update')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', [0, 1, 2])), name='document_status_is_known')],
+                "verbose_name": "document",
+                "verbose_name_plural": "documents",
+                "ordering": ("-updated_at", "-id"),
+                "indexes": [models.Index(fields=["space", "-updated_at", "-id"], name="document_by_update")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", [0, 1, 2])), name="document_status_is_known"
+                    )
+                ],
             },
         ),
     ]

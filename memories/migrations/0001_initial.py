@@ -10,206 +10,426 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('documents', '0001_initial'),
-        ('spaces', '0002_initial'),
+        ("accounts", "0001_initial"),
+        ("documents", "0001_initial"),
+        ("spaces", "0002_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Embedding',
+            name="Embedding",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'model_id', 'memory_id', 'chunk', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('chunk', models.SmallIntegerField()),
-                ('embedding', pgvector.django.halfvec.HalfVectorField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id",
+                        "model_id",
+                        "memory_id",
+                        "chunk",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("chunk", models.SmallIntegerField()),
+                ("embedding", pgvector.django.halfvec.HalfVectorField()),
             ],
             options={
-                'db_table': 'memories_embedding',
-                'managed': False,
+                "db_table": "memories_embedding",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='MemoryTerm',
+            name="MemoryTerm",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'term', 'memory_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('term', models.TextField()),
-                ('frequency', models.SmallIntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id", "term", "memory_id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("term", models.TextField()),
+                ("frequency", models.SmallIntegerField()),
             ],
             options={
-                'db_table': 'memories_memoryterm',
-                'managed': False,
+                "db_table": "memories_memoryterm",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='VocabularyTerm',
+            name="VocabularyTerm",
             fields=[
-                ('pk', models.CompositePrimaryKey('space_id', 'term', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('term', models.TextField()),
-                ('memory_count', models.IntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "space_id", "term", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("term", models.TextField()),
+                ("memory_count", models.IntegerField()),
             ],
             options={
-                'db_table': 'memories_vocabularyterm',
-                'managed': False,
+                "db_table": "memories_vocabularyterm",
+                "managed": False,
             },
         ),
         migrations.CreateModel(
-            name='EmbeddingModel',
+            name="EmbeddingModel",
             fields=[
-                ('id', models.SmallAutoField(primary_key=True, serialize=False)),
-                ('slug', models.CharField(max_length=200, unique=True, verbose_name='model')),
-                ('dimensions', models.PositiveIntegerField(verbose_name='dimensions')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
+                ("id", models.SmallAutoField(primary_key=True, serialize=False)),
+                ("slug", models.CharField(max_length=200, unique=True, verbose_name="model")),
+                ("dimensions", models.PositiveIntegerField(verbose_name="dimensions")),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
             ],
             options={
-                'verbose_name': 'embedding model',
-                'verbose_name_plural': 'embedding models',
+                "verbose_name": "embedding model",
+                "verbose_name_plural": "embedding models",
             },
         ),
         migrations.CreateModel(
-            name='SpaceStatistics',
+            name="SpaceStatistics",
             fields=[
-                ('space', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='statistics', serialize=False, to='spaces.space')),
-                ('memory_count', models.BigIntegerField(default=0)),
-                ('term_total', models.BigIntegerField(default=0)),
+                (
+                    "space",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="statistics",
+                        serialize=False,
+                        to="spaces.space",
+                    ),
+                ),
+                ("memory_count", models.BigIntegerField(default=0)),
+                ("term_total", models.BigIntegerField(default=0)),
             ],
             options={
-                'verbose_name': 'space statistics',
-                'verbose_name_plural': 'space statistics',
+                "verbose_name": "space statistics",
+                "verbose_name_plural": "space statistics",
             },
         ),
         migrations.CreateModel(
-            name='Memory',
+            name="Memory",
             fields=[
-                ('created_via', models.CharField(choices=[('mcp', 'MCP'), ('rest', 'REST'), ('web', 'Web'), ('admin', 'Admin'), ('command', 'Command')], default='mcp', editable=False, max_length=20, verbose_name='created via')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='updated')),
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('text', models.TextField(verbose_name='text')),
-                ('category', models.CharField(blank=True, max_length=100, null=True, verbose_name='category')),
-                ('source', models.CharField(blank=True, help_text='Where it comes from: a conversation, a file, an address.', max_length=500, null=True, verbose_name='source')),
-                ('version', models.PositiveIntegerField(default=1, editable=False, verbose_name='version')),
-                ('is_active', models.BooleanField(default=True, verbose_name='active')),
-                ('content_hash', models.BinaryField(max_length=32)),
-                ('term_total', models.PositiveIntegerField(default=0, editable=False)),
-                ('created_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
-                ('created_by_key', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='accounts.apikey', verbose_name='created with key')),
-                ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='memories', to='documents.document', verbose_name='document')),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memories', to='spaces.space', verbose_name='space')),
-                ('superseded_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='supersedes', to='memories.memory', verbose_name='superseded by')),
-                ('updated_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='updated by')),
+                (
+                    "created_via",
+                    models.CharField(
+                        choices=[
+                            ("mcp", "MCP"),
+                            ("rest", "REST"),
+                            ("web", "Web"),
+                            ("admin", "Admin"),
+                            ("command", "Command"),
+                        ],
+                        default="mcp",
+                        editable=False,
+                        max_length=20,
+                        verbose_name="created via",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "updated_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="updated"),
+                ),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ("text", models.TextField(verbose_name="text")),
+                ("category", models.CharField(blank=True, max_length=100, null=True, verbose_name="category")),
+                (
+                    "source",
+                    models.CharField(
+                        blank=True,
+                        help_text="Where it comes from: a conversation, a file, an address.",
+                        max_length=500,
+                        null=True,
+                        verbose_name="source",
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1, editable=False, verbose_name="version")),
+                ("is_active", models.BooleanField(default=True, verbose_name="active")),
+                ("content_hash", models.BinaryField(max_length=32)),
+                ("term_total", models.PositiveIntegerField(default=0, editable=False)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="created by",
+                    ),
+                ),
+                (
+                    "created_by_key",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="accounts.apikey",
+                        verbose_name="created with key",
+                    ),
+                ),
+                (
+                    "document",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="memories",
+                        to="documents.document",
+                        verbose_name="document",
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memories",
+                        to="spaces.space",
+                        verbose_name="space",
+                    ),
+                ),
+                (
+                    "superseded_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="supersedes",
+                        to="memories.memory",
+                        verbose_name="superseded by",
+                    ),
+                ),
+                (
+                    "updated_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="updated by",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'memory',
-                'verbose_name_plural': 'memories',
-                'ordering': ('-created_at', '-id'),
+                "verbose_name": "memory",
+                "verbose_name_plural": "memories",
+                "ordering": ("-created_at", "-id"),
             },
         ),
         migrations.CreateModel(
-            name='Edge',
+            name="Edge",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('relation_type', models.SmallIntegerField(choices=[(0, 'Updates'), (1, 'Extends'), (2, 'Derives')], verbose_name='relation')),
-                ('note', models.CharField(blank=True, max_length=500, null=True, verbose_name='note')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('created_by', models.ForeignKey(editable=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='spaces.space', verbose_name='space')),
-                ('from_memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='outgoing', to='memories.memory', verbose_name='from')),
-                ('to_memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='incoming', to='memories.memory', verbose_name='to')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "relation_type",
+                    models.SmallIntegerField(
+                        choices=[(0, "Updates"), (1, "Extends"), (2, "Derives")], verbose_name="relation"
+                    ),
+                ),
+                ("note", models.CharField(blank=True, max_length=500, null=True, verbose_name="note")),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        editable=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="spaces.space",
+                        verbose_name="space",
+                    ),
+                ),
+                (
+                    "from_memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="outgoing",
+                        to="memories.memory",
+                        verbose_name="from",
+                    ),
+                ),
+                (
+                    "to_memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="incoming",
+                        to="memories.memory",
+                        verbose_name="to",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'edge',
-                'verbose_name_plural': 'edges',
+                "verbose_name": "edge",
+                "verbose_name_plural": "edges",
             },
         ),
         migrations.CreateModel(
-            name='PendingEmbedding',
+            name="PendingEmbedding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('attempts', models.PositiveIntegerField(default=0, verbose_name='attempts')),
-                ('next_attempt_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='next attempt')),
-                ('reason', models.CharField(blank=True, max_length=500, verbose_name='reason')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pending_embeddings', to='memories.memory')),
-                ('model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='memories.embeddingmodel')),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='spaces.space')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("attempts", models.PositiveIntegerField(default=0, verbose_name="attempts")),
+                (
+                    "next_attempt_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="next attempt"),
+                ),
+                ("reason", models.CharField(blank=True, max_length=500, verbose_name="reason")),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pending_embeddings",
+                        to="memories.memory",
+                    ),
+                ),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="memories.embeddingmodel"
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="spaces.space"),
+                ),
             ],
             options={
-                'verbose_name': 'pending embedding',
-                'verbose_name_plural': 'pending embeddings',
+                "verbose_name": "pending embedding",
+                "verbose_name_plural": "pending embeddings",
             },
         ),
         migrations.CreateModel(
-            name='EmbeddingIndex',
+            name="EmbeddingIndex",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('row_count', models.BigIntegerField(default=0, verbose_name='rows')),
-                ('name', models.CharField(blank=True, max_length=63, verbose_name='index')),
-                ('is_ready', models.BooleanField(default=False, verbose_name='ready')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='spaces.space')),
-                ('model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='memories.embeddingmodel')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("row_count", models.BigIntegerField(default=0, verbose_name="rows")),
+                ("name", models.CharField(blank=True, max_length=63, verbose_name="index")),
+                ("is_ready", models.BooleanField(default=False, verbose_name="ready")),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="updated")),
+                (
+                    "space",
+                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="spaces.space"),
+                ),
+                (
+                    "model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="memories.embeddingmodel"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'embedding index',
-                'verbose_name_plural': 'embedding indexes',
-                'constraints': [models.UniqueConstraint(fields=('space', 'model'), name='embedding_index_once')],
+                "verbose_name": "embedding index",
+                "verbose_name_plural": "embedding indexes",
+                "constraints": [models.UniqueConstraint(fields=("space", "model"), name="embedding_index_once")],
             },
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['space', '-created_at', '-id'], name='memory_by_age'),
+            model_name="memory",
+            index=models.Index(fields=["space", "-created_at", "-id"], name="memory_by_age"),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('is_active', True)), fields=['space', '-created_at', '-id'], name='memory_active_by_age'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("is_active", True)),
+                fields=["space", "-created_at", "-id"],
+                name="memory_active_by_age",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('is_active', True)), fields=['space', 'category', '-created_at', '-id'], name='memory_by_category'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("is_active", True)),
+                fields=["space", "category", "-created_at", "-id"],
+                name="memory_by_category",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('source__isnull', False)), fields=['space', 'source', 'created_at'], name='memory_by_source'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("source__isnull", False)),
+                fields=["space", "source", "created_at"],
+                name="memory_by_source",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=django.contrib.postgres.indexes.GinIndex(models.F('space_id'), django.contrib.postgres.indexes.OpClass('text', name='gin_trgm_ops'), condition=models.Q(('is_active', True)), name='memory_text_trigrams'),
+            model_name="memory",
+            index=django.contrib.postgres.indexes.GinIndex(
+                models.F("space_id"),
+                django.contrib.postgres.indexes.OpClass("text", name="gin_trgm_ops"),
+                condition=models.Q(("is_active", True)),
+                name="memory_text_trigrams",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(models.F('space'), models.F('content_hash'), condition=models.Q(('is_active', True)), name='memory_active_text_once_per_space'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(
+                models.F("space"),
+                models.F("content_hash"),
+                condition=models.Q(("is_active", True)),
+                name="memory_active_text_once_per_space",
+            ),
         ),
         migrations.AddIndex(
-            model_name='edge',
-            index=models.Index(fields=['space', 'from_memory'], name='edge_by_from'),
+            model_name="edge",
+            index=models.Index(fields=["space", "from_memory"], name="edge_by_from"),
         ),
         migrations.AddIndex(
-            model_name='edge',
-            index=models.Index(fields=['space', 'to_memory'], name='edge_by_to'),
+            model_name="edge",
+            index=models.Index(fields=["space", "to_memory"], name="edge_by_to"),
         ),
         migrations.AddConstraint(
-            model_name='edge',
-            constraint=models.UniqueConstraint(fields=('space', 'from_memory', 'to_memory', 'relation_type'), name='edge_once_per_relation'),
+            model_name="edge",
+            constraint=models.UniqueConstraint(
+                fields=("space", "from_memory", "to_memory", "relation_type"), name="edge_once_per_relation"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='edge',
-            constraint=models.CheckConstraint(condition=models.Q(('from_memory', models.F('to_memory')), _negated=True), name='edge_joins_two_memories'),
+            model_name="edge",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("from_memory", models.F("to_memory")), _negated=True),
+                name="edge_joins_two_memories",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='edge',
-            constraint=models.CheckConstraint(condition=models.Q(('relation_type__in', [0, 1, 2])), name='edge_relation_is_known'),
+            model_name="edge",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("relation_type__in", [0, 1, 2])), name="edge_relation_is_known"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pendingembedding',
-            index=models.Index(fields=['next_attempt_at'], name='pending_embedding_by_time'),
+            model_name="pendingembedding",
+            index=models.Index(fields=["next_attempt_at"], name="pending_embedding_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='pendingembedding',
-            constraint=models.UniqueConstraint(fields=('space', 'model', 'memory'), name='pending_embedding_once'),
+            model_name="pendingembedding",
+            constraint=models.UniqueConstraint(fields=("space", "model", "memory"), name="pending_embedding_once"),
         ),
     ]

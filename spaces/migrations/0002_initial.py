@@ -9,80 +9,180 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('auth', '0012_alter_user_first_name_max_length'),
-        ('spaces', '0001_extensions'),
+        ("accounts", "0001_initial"),
+        ("auth", "0012_alter_user_first_name_max_length"),
+        ("spaces", "0001_extensions"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Space',
+            name="Space",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('key', models.CharField(help_text='How agents and programs name this space (their “containerTag”). Upper and lower case differ.', max_length=100, unique=True, validators=[spaces.models.validate_space_key], verbose_name='key')),
-                ('name', models.CharField(max_length=200, verbose_name='name')),
-                ('description', models.TextField(blank=True, max_length=2000, verbose_name='description')),
-                ('language', models.CharField(choices=[('simple', 'any (no stemming)'), ('arabic', 'Arabic'), ('danish', 'Danish'), ('dutch', 'Dutch'), ('english', 'English'), ('finnish', 'Finnish'), ('french', 'French'), ('german', 'German'), ('greek', 'Greek'), ('hindi', 'Hindi'), ('hungarian', 'Hungarian'), ('italian', 'Italian'), ('norwegian', 'Norwegian'), ('portuguese', 'Portuguese'), ('romanian', 'Romanian'), ('russian', 'Russian'), ('spanish', 'Spanish'), ('swedish', 'Swedish'), ('turkish', 'Turkish')], default='english', help_text='The main language of its texts, for word search; search by meaning needs no language.', max_length=20, verbose_name='language')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "key",
+                    models.CharField(
+                        help_text="How agents and programs name this space (their “containerTag”). Upper and lower case differ.",
+                        max_length=100,
+                        unique=True,
+                        validators=[spaces.models.validate_space_key],
+                        verbose_name="key",
+                    ),
+                ),
+                ("name", models.CharField(max_length=200, verbose_name="name")),
+                ("description", models.TextField(blank=True, max_length=2000, verbose_name="description")),
+                (
+                    "language",
+                    models.CharField(
+                        choices=[
+                            ("simple", "any (no stemming)"),
+                            ("arabic", "Arabic"),
+                            ("danish", "Danish"),
+                            ("dutch", "Dutch"),
+                            ("english", "English"),
+                            ("finnish", "Finnish"),
+                            ("french", "French"),
+                            ("german", "German"),
+                            ("greek", "Greek"),
+                            ("hindi", "Hindi"),
+                            ("hungarian", "Hungarian"),
+                            ("italian", "Italian"),
+                            ("norwegian", "Norwegian"),
+                            ("portuguese", "Portuguese"),
+                            ("romanian", "Romanian"),
+                            ("russian", "Russian"),
+                            ("spanish", "Spanish"),
+                            ("swedish", "Swedish"),
+                            ("turkish", "Turkish"),
+                        ],
+                        default="english",
+                        help_text="The main language of its texts, for word search; search by meaning needs no language.",
+                        max_length=20,
+                        verbose_name="language",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                ("updated_at", models.DateTimeField(auto_now=True, verbose_name="updated")),
             ],
             options={
-                'verbose_name': 'space',
-                'verbose_name_plural': 'spaces',
-                'ordering': ('key',),
-                'permissions': (('read_space', 'May read this space'), ('write_space', 'May write to this space'), ('manage_space', 'May manage this space')),
+                "verbose_name": "space",
+                "verbose_name_plural": "spaces",
+                "ordering": ("key",),
+                "permissions": (
+                    ("read_space", "May read this space"),
+                    ("write_space", "May write to this space"),
+                    ("manage_space", "May manage this space"),
+                ),
             },
         ),
         migrations.CreateModel(
-            name='SpaceGrant',
+            name="SpaceGrant",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('access_level', models.SmallIntegerField(choices=[(0, 'Read'), (1, 'Read and write')], default=1, verbose_name='access')),
-                ('is_default', models.BooleanField(default=False, help_text='Used when a call names no space. At most one a key.', verbose_name='active space')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created')),
-                ('api_key', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='accounts.apikey', verbose_name='API key')),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='spaces.space', verbose_name='space')),
+                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                (
+                    "access_level",
+                    models.SmallIntegerField(
+                        choices=[(0, "Read"), (1, "Read and write")], default=1, verbose_name="access"
+                    ),
+                ),
+                (
+                    "is_default",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Used when a call names no space. At most one a key.",
+                        verbose_name="active space",
+                    ),
+                ),
+                (
+                    "created_at",
+                    models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name="created"),
+                ),
+                (
+                    "api_key",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="accounts.apikey",
+                        verbose_name="API key",
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="spaces.space",
+                        verbose_name="space",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'space grant',
-                'verbose_name_plural': 'space grants',
-                'ordering': ('created_at', 'id'),
-                'constraints': [models.UniqueConstraint(fields=('api_key', 'space'), name='grant_once_per_key_and_space', violation_error_message='This key already has a grant on this space.'), models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('api_key',), name='grant_at_most_one_default_per_key', violation_error_message='Only one space of a key can be its active space.'), models.CheckConstraint(condition=models.Q(('access_level__in', [0, 1])), name='grant_level_is_known')],
+                "verbose_name": "space grant",
+                "verbose_name_plural": "space grants",
+                "ordering": ("created_at", "id"),
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("api_key", "space"),
+                        name="grant_once_per_key_and_space",
+                        violation_error_message="This key already has a grant on this space.",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_default", True)),
+                        fields=("api_key",),
+                        name="grant_at_most_one_default_per_key",
+                        violation_error_message="Only one space of a key can be its active space.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("access_level__in", [0, 1])), name="grant_level_is_known"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SpaceGroupPermission',
+            name="SpaceGroupPermission",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('content_object', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='group_permissions', to='spaces.space')),
-                ('group', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.group')),
-                ('permission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.permission')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "content_object",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="group_permissions", to="spaces.space"
+                    ),
+                ),
+                ("group", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="auth.group")),
+                ("permission", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="auth.permission")),
             ],
             options={
-                'verbose_name': 'group permission',
-                'verbose_name_plural': 'group permissions',
-                'abstract': False,
-                'unique_together': {('group', 'permission', 'content_object')},
+                "verbose_name": "group permission",
+                "verbose_name_plural": "group permissions",
+                "abstract": False,
+                "unique_together": {("group", "permission", "content_object")},
             },
         ),
         migrations.CreateModel(
-            name='SpaceUserPermission',
+            name="SpaceUserPermission",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('content_object', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='user_permissions', to='spaces.space')),
-                ('permission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.permission')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "content_object",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="user_permissions", to="spaces.space"
+                    ),
+                ),
+                ("permission", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to="auth.permission")),
+                ("user", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'verbose_name': 'member permission',
-                'verbose_name_plural': 'member permissions',
-                'abstract': False,
-                'unique_together': {('user', 'permission', 'content_object')},
+                "verbose_name": "member permission",
+                "verbose_name_plural": "member permissions",
+                "abstract": False,
+                "unique_together": {("user", "permission", "content_object")},
             },
         ),
     ]

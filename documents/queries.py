@@ -1,0 +1,40 @@
+"""What can be asked about documents: lists, and one by id."""
+
+from core.errors import NotFound
+from core.paging import CursorPage, Page, keyset_page, numbered_page
+from core.text import clean_uuid
+from documents.models import Document
+from spaces.access import AccessContext
+from spaces.models import SpaceOwnedQuerySet
+
+
+def _summaries(rows: SpaceOwnedQuerySet) -> SpaceOwnedQuerySet:
+    """Without the content, which may be megabytes, and with the names of author and last changer."""
+    return rows.defer("raw_content").select_related("created_by", "updated_by").order_by("-updated_at", "-id")
+
+
+def list_documents(
+    access: AccessContext, *, container_tag: str | None = None, page: int = 1, limit: int = 0
+) -> Page[Document]:
+    """All documents of a space, last changed first. Two queries."""
+    rows = Document.objects.in_space(access.space(container_tag))
+    return numbered_page(_summaries(rows), rows, page=page, limit=limit)
+
+
+def list_documents_after(
+    access: AccessContext, *, container_tag: str | None = None, cursor: str | None = None, limit: int = 0
+) -> CursorPage[Document]:
+    """As `list_documents`, read by cursor. One query. Raises `Invalid`."""
+    rows = _summaries(Document.objects.in_space(access.space(container_tag)))
+    return keyset_page(rows, moment="updated_at", cursor=cursor, limit=limit)
+
+
+def get_document(access: AccessContext, document_id: object) -> Document:
+    """One document with its content. Raises `NotFound`: the same for unknown ids and for other spaces'."""
+    identifier = clean_uuid(document_id, "documentId")
+    document = (
+        Document.objects.in_any_space(access).select_related("created_by", "updated_by").filter(id=identifier).first()
+    )
+    if document is None:
+        raise NotFound(f"Document {identifier} was not found or is not accessible with this key.")
+    return document

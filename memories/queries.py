@@ -1,0 +1,55 @@
+"""What can be asked about memories besides search: lists, profile, one by id."""
+
+from core.errors import NotFound
+from core.paging import CursorPage, Page, keyset_page, numbered_page
+from core.text import clean_uuid
+from memories.models import Memory, MemoryQuerySet
+from spaces.access import AccessContext, SpaceAccess
+
+# The newest active memories that open a conversation, as in the reference system.
+PROFILE_SIZE = 5
+
+
+def _named(rows: MemoryQuerySet) -> MemoryQuerySet:
+    """With the names of author and last changer in the same query."""
+    return rows.select_related("created_by", "updated_by")
+
+
+def list_memories(
+    access: AccessContext, *, container_tag: str | None = None, page: int = 1, limit: int = 0
+) -> Page[Memory]:
+    """All memories of a space, forgotten ones too, newest first. Two queries."""
+    rows = Memory.objects.in_space(access.space(container_tag))
+    return numbered_page(_named(rows).newest_first(), rows, page=page, limit=limit)
+
+
+def list_memories_after(
+    access: AccessContext,
+    *,
+    container_tag: str | None = None,
+    cursor: str | None = None,
+    limit: int = 0,
+    category: str | None = None,
+    active: bool | None = None,
+) -> CursorPage[Memory]:
+    """As `list_memories`, read by cursor, so that every page costs the same. One query. Raises `Invalid`."""
+    rows = _named(Memory.objects.in_space(access.space(container_tag)))
+    if category is not None:
+        rows = rows.filter(category=category)
+    if active is not None:
+        rows = rows.filter(is_active=active)
+    return keyset_page(rows, moment="created_at", cursor=cursor, limit=limit)
+
+
+def profile(space: SpaceAccess) -> list[Memory]:
+    """The newest active memories of a space. One query."""
+    return list(_named(Memory.objects.in_space(space).active().newest_first())[:PROFILE_SIZE])
+
+
+def get_memory(access: AccessContext, memory_id: object) -> Memory:
+    """One memory of any space the caller may read, forgotten or not. Raises `NotFound`."""
+    identifier = clean_uuid(memory_id, "memoryId")
+    memory = _named(Memory.objects.in_any_space(access)).filter(id=identifier).first()
+    if memory is None:
+        raise NotFound(f"Memory {identifier} was not found or is not accessible with this key.")
+    return memory

@@ -1,0 +1,180 @@
+"""Embedding what is owed: turns `PendingEmbedding` rows into `Embedding` rows.
+
+The rows are the truth and the queue; a message only says that there may be work. Providers are called between
+transactions, holding no lock and no connection's transaction.
+"""
+
+import logging
+import random
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.utils import timezone
+from pgvector import HalfVector
+
+from core.errors import ProviderUnavailable
+from core.text import excerpt
+from memories.embedding.base import Embedder, Vector
+from memories.embedding.service import get_embedder, split_passages
+from memories.models import EmbeddingModel, Memory, PendingEmbedding
+
+logger = logging.getLogger(__name__)
+
+# Longer memories are embedded in the background: at most about two seconds of the local model in the request.
+MAXIMUM_CHUNKS_INLINE = 8
+_FIRST_RETRY = timedelta(seconds=15)
+_LAST_RETRY = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class ActiveModel:
+    """The embedding model in use: its row and the engine behind it."""
+
+    row_id: int
+    embedder: Embedder
+
+
+def active_model() -> ActiveModel | None:
+    """The configured model, or None when embeddings are turned off. Its row is made on first use.
+
+    Raises `ProviderUnavailable` when the engine cannot be loaded.
+    """
+    embedder = get_embedder()
+    if embedder is None:
+        return None
+    return ActiveModel(row_id=_model_id(embedder.spec.slug, embedder.spec.dimensions), embedder=embedder)
+
+
+def _model_id(slug: str, dimensions: int) -> int:
+    row, _ = EmbeddingModel.objects.get_or_create(slug=slug, defaults={"dimensions": dimensions})
+    return row.id
+
+
+def owe_embedding(memory: Memory, model: ActiveModel | None) -> None:
+    """Note, in the transaction that stores `memory`, that its embedding is still to come."""
+    if model is not None:
+        PendingEmbedding.objects.create(space_id=memory.space_id, model_id=model.row_id, memory=memory)
+
+
+def embed_memory(memory: Memory, model: ActiveModel, chunks: Sequence[str] | None = None) -> bool:
+    """Embed one memory now and settle its debt; returns False when the provider did not answer.
+
+    A failure is noted with its reason and the time of the next attempt, and is never raised: the memory is stored and
+    found by its words either way.
+    """
+    passages = chunks if chunks is not None else split_passages(memory.text, model.embedder.spec)
+    try:
+        vectors = model.embedder.embed_passages(passages)
+    except ProviderUnavailable as error:
+        _postpone(memory, model.row_id, error)
+        return False
+    store_embedding(memory, model.row_id, vectors)
+    return True
+
+
+def store_embedding(memory: Memory, model_id: int, vectors: Sequence[Vector]) -> None:
+    """Write the chunks of a memory and settle its debt, unless it was forgotten in the meantime."""
+    with transaction.atomic():
+        still_active = Memory.objects.select_for_update().filter(id=memory.id, is_active=True).exists()
+        PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).delete()
+        if still_active:
+            with connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO memories_embedding (space_id, model_id, memory_id, chunk, embedding)"
+                    " VALUES (%s, %s, %s, %s, %s::halfvec) ON CONFLICT DO NOTHING",
+                    [
+                        (memory.space_id, model_id, memory.id, number, HalfVector(vector).to_text())
+                        for number, vector in enumerate(vectors)
+                    ],
+                )
+
+
+def remove_embeddings(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
+    """Drop the vectors and debts of memories that became inactive."""
+    ids = [memory.id for memory in memories]
+    PendingEmbedding.objects.filter(memory_id__in=ids).delete()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM memories_embedding WHERE space_id = %s AND memory_id = ANY(%s)", [space_id, ids])
+
+
+def embed_pending(limit: int = 200) -> int:
+    """Work off debts that are due, oldest first; returns how many were settled. Safe to run in several processes.
+
+    Stops at the first temporary failure of the provider: the others would meet the same.
+    """
+    model = active_model()
+    if model is None:
+        return 0
+    settled = 0
+    for _ in range(limit):
+        memory = _claim(model.row_id)
+        if memory is None:
+            break
+        if embed_memory(memory, model):
+            settled += 1
+        else:
+            break
+    return settled
+
+
+def owe_missing(limit: int = 10_000) -> int:
+    """Owe an embedding to every active memory that has neither one nor a debt, as after a change of model."""
+    model = active_model()
+    if model is None:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO memories_pendingembedding
+                (space_id, model_id, memory_id, attempts, next_attempt_at, reason, created_at)
+            SELECT m.space_id, %(model)s, m.id, 0, now(), '', now()
+            FROM memories_memory m
+            WHERE m.is_active
+              AND NOT EXISTS (SELECT 1 FROM memories_embedding e
+                              WHERE e.space_id = m.space_id AND e.model_id = %(model)s AND e.memory_id = m.id)
+              AND NOT EXISTS (SELECT 1 FROM memories_pendingembedding p
+                              WHERE p.memory_id = m.id AND p.model_id = %(model)s)
+            LIMIT %(limit)s
+            ON CONFLICT DO NOTHING
+            """,
+            {"model": model.row_id, "limit": limit},
+        )
+        return cursor.rowcount
+
+
+# A claim is a lease: another process may take the row again when this one died with it.
+_LEASE = timedelta(minutes=10)
+
+
+def _claim(model_id: int) -> Memory | None:
+    """The next memory that is due, leased to this process."""
+    with transaction.atomic():
+        due = (
+            PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
+            .select_related("memory")
+            .filter(model_id=model_id, next_attempt_at__lte=timezone.now())
+            .order_by("next_attempt_at", "id")
+            .first()
+        )
+        if due is None:
+            return None
+        due.next_attempt_at = timezone.now() + _LEASE
+        due.save(update_fields=["next_attempt_at"])
+        return due.memory
+
+
+def _postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None:
+    logger.warning("embedding memory %s was postponed: %s", memory.id, error.message)
+    row = PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).first()
+    if row is None:
+        return
+    delay = _LAST_RETRY if error.permanent else min(_FIRST_RETRY * 2 ** min(row.attempts, 10), _LAST_RETRY)
+    PendingEmbedding.objects.filter(id=row.id).update(
+        attempts=F("attempts") + 1,
+        next_attempt_at=timezone.now() + delay * random.uniform(0.8, 1.2),  # noqa: S311 - spreading, not secrecy
+        reason=excerpt(error.message, 500),
+    )

@@ -1,0 +1,104 @@
+"""Forgetting: a memory is taken out of search and kept in the record, with who forgot it.
+
+By id it is exact. By content it happens only when one memory is clearly meant; otherwise nothing changes and the
+caller gets the candidates, since models cannot tell a paraphrase from its opposite (see `docs/embeddings.md`).
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.utils import timezone
+
+from core.errors import NotFound
+from core.text import clean_text, clean_uuid
+from memories.embedding.confirm import is_same_statement
+from memories.embedding.registry import ModelSpec
+from memories.models import MAXIMUM_MEMORY, Memory
+from memories.search.service import similar_statements
+from memories.services.embeddings import remove_embeddings
+from memories.services.terms import remove_terms
+from spaces.access import AccessContext, SpaceAccess
+from spaces.models import AccessLevel
+
+# Candidates looked at, as in the reference system.
+CANDIDATES = 3
+
+
+@dataclass(frozen=True)
+class ForgetCandidate:
+    """A memory that may be meant. `similarity` is the cosine to the request, None when only its words were compared."""
+
+    memory: Memory
+    similarity: float | None
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What a forget did: the memories it took out, or, when none was clearly meant, the candidates to choose from."""
+
+    memories: Sequence[Memory]
+    candidates: Sequence[ForgetCandidate]
+    degraded: Sequence[str] = ()
+
+
+def forget_by_id(access: AccessContext, memory_id: object, *, container_tag: str | None = None) -> Forgotten:
+    """Forget one memory. Nothing is forgotten when it was forgotten before.
+
+    Raises `NotFound` when the caller has no such memory, `AccessDenied` without the right to write to its space.
+    """
+    identifier = clean_uuid(memory_id, "memoryId")
+    if container_tag is not None:
+        rows = Memory.objects.in_space(access.space(container_tag))
+    else:
+        rows = Memory.objects.in_any_space(access)
+    memory = rows.filter(id=identifier).first()
+    space = access.space_by_id(memory.space_id) if memory is not None else None
+    if memory is None or space is None:
+        raise NotFound(f"Memory {identifier} was not found or is not accessible with this key.")
+    access.require(space, AccessLevel.READ_WRITE)
+    return Forgotten(memories=_deactivate(access, space, [memory.id]), candidates=())
+
+
+def forget_by_content(access: AccessContext, content: str, *, container_tag: str | None = None) -> Forgotten:
+    """Forget the one memory of a space that says `content`; several active copies of exactly that text all go.
+
+    Raises `Invalid`, `NotFound` and `AccessDenied` as a save does.
+    """
+    text = clean_text(content, "content", maximum=MAXIMUM_MEMORY)
+    space = access.space(container_tag, AccessLevel.READ_WRITE)
+    verbatim = list(Memory.objects.in_space(space).active().filter(text=text).values_list("id", flat=True))
+    if verbatim:
+        return Forgotten(memories=_deactivate(access, space, verbatim), candidates=())
+    degraded: tuple[str, ...] = ()
+    similar = similar_statements(space, text, limit=CANDIDATES)
+    candidates = [ForgetCandidate(memory=memory, similarity=similarity) for memory, similarity in similar.matches]
+    if similar.spec is None:
+        degraded = ("vector",)
+    meant = [candidate for candidate in candidates if _is_clearly_meant(text, candidate, similar.spec)]
+    if len(meant) == 1:
+        return Forgotten(memories=_deactivate(access, space, [meant[0].memory.id]), candidates=())
+    return Forgotten(memories=(), candidates=candidates, degraded=degraded)
+
+
+def _is_clearly_meant(text: str, candidate: ForgetCandidate, spec: ModelSpec | None) -> bool:
+    says_the_same = is_same_statement(text, candidate.memory.text)
+    if spec is None or candidate.similarity is None:
+        return says_the_same
+    return candidate.similarity >= spec.forget_threshold or (
+        says_the_same and candidate.similarity >= spec.confirm_threshold
+    )
+
+
+@transaction.atomic
+def _deactivate(access: AccessContext, space: SpaceAccess, ids: Sequence[uuid.UUID]) -> list[Memory]:
+    # By id, so that two callers who forget the same memories wait for each other instead of deadlocking.
+    rows = list(Memory.objects.in_space(space).active().filter(id__in=ids).select_for_update().order_by("id"))
+    now = timezone.now()
+    Memory.objects.filter(id__in=[memory.id for memory in rows]).update(
+        is_active=False, superseded_by=None, updated_by_id=access.user_id, updated_at=now
+    )
+    remove_terms(space.id, rows)
+    remove_embeddings(space.id, rows)
+    return rows

@@ -1,0 +1,28 @@
+"""Background work, run by the Celery worker. Every task may run twice, or in two workers, without harm."""
+
+from celery import shared_task
+
+from memories.search.index import maintain_indexes
+from memories.services.embeddings import embed_pending, owe_missing
+
+
+@shared_task
+def embed_owed() -> int:
+    """Embed what is owed and due; asks for another round while there is more."""
+    settled = embed_pending()
+    if settled:
+        embed_owed.delay()
+    return settled
+
+
+@shared_task
+def sweep() -> None:
+    """Find memories that lost their place in the queue, or never had one, and embed them."""
+    owe_missing()
+    embed_owed()
+
+
+@shared_task
+def maintain_search_indexes() -> list[str]:
+    """Build the vector indexes that large spaces need, and drop those that nothing uses any more."""
+    return maintain_indexes()
