@@ -1,6 +1,7 @@
 """Documents: whole texts, kept as they came. Each saved memory points to the `note` document it came from."""
 
 import uuid
+from typing import Literal
 
 from django.db import models
 from django.db.models import Q
@@ -34,8 +35,8 @@ class Status(models.IntegerChoices):
     FAILED = 2, _("Failed")
 
     @property
-    def wire(self) -> str:
-        return self.name.capitalize()
+    def wire(self) -> Literal["Pending", "Processed", "Failed"]:
+        return self.name.capitalize()  # type: ignore[return-value]
 
 
 class Attributed(models.Model):

@@ -11,6 +11,7 @@ ever hold *active* memories:
 """
 
 import uuid
+from typing import Literal
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
@@ -108,8 +109,8 @@ class RelationType(models.IntegerChoices):
     DERIVES = 2, _("Derives")
 
     @property
-    def wire(self) -> str:
-        return self.name.capitalize()
+    def wire(self) -> Literal["Updates", "Extends", "Derives"]:
+        return self.name.capitalize()  # type: ignore[return-value]
 
 
 class Edge(models.Model):

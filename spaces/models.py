@@ -6,7 +6,7 @@ Membership is held by django-guardian's object permissions in their own tables w
 
 import re
 import uuid
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -63,7 +63,7 @@ class AccessLevel(models.IntegerChoices):
     READ_WRITE = 1, _("Read and write")
 
     @property
-    def wire(self) -> str:
+    def wire(self) -> Literal["Read", "ReadWrite"]:
         """The level as it is written on every wire."""
         return "ReadWrite" if self is AccessLevel.READ_WRITE else "Read"
 

@@ -1,0 +1,79 @@
+"""Documents on the wire."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from core.paging import Page
+from core.wire import Moment, WireModel
+from documents.models import Attributed, Document, Status
+
+
+def authorship(row: Attributed) -> dict[str, Any]:
+    """Author and last changer by id and name; both were joined by the query that read the row."""
+    return {
+        "created_by_user_id": row.created_by_id,
+        "created_by": row.created_by.display_name if row.created_by else None,
+        "updated_by_user_id": row.updated_by_id,
+        "updated_by": row.updated_by.display_name if row.updated_by else None,
+    }
+
+
+class WireDocument(WireModel):
+    """A document without its content."""
+
+    id: UUID
+    title: str
+    doc_type: str
+    status: Literal["Pending", "Processed", "Failed"]
+    summary: str | None = None
+    created_at: Moment
+    updated_at: Moment
+    created_by_user_id: UUID | None = None
+    created_by: str | None = None
+    updated_by_user_id: UUID | None = None
+    updated_by: str | None = None
+
+    @classmethod
+    def of(cls, document: Document) -> "WireDocument":
+        return cls(**_fields(document))
+
+
+class WireDocumentDetail(WireDocument):
+    """A document with its content."""
+
+    raw_content: str | None = None
+
+    @classmethod
+    def of(cls, document: Document) -> "WireDocumentDetail":
+        return cls(**_fields(document), raw_content=document.raw_content)
+
+
+class WireDocumentPage(WireModel):
+    """One page of documents; `page` and `limit` are the values used."""
+
+    items: list[WireDocument]
+    page: int
+    limit: int
+    total_count: int
+
+    @classmethod
+    def of(cls, page: Page[Document]) -> "WireDocumentPage":
+        return cls(
+            items=[WireDocument.of(document) for document in page.items],
+            page=page.page,
+            limit=page.limit,
+            total_count=page.total_count,
+        )
+
+
+def _fields(document: Document) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "doc_type": document.doc_type,
+        "status": Status(document.status).wire,
+        "summary": document.summary,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+        **authorship(document),
+    }

@@ -1,0 +1,208 @@
+"""Memories and search results on the wire."""
+
+from typing import Literal
+from uuid import UUID
+
+from core.paging import Page
+from core.wire import Moment, WireModel
+from documents.wire import authorship
+from memories.models import Memory
+from memories.search.results import Match, RelatedMemory, SearchResult
+from memories.services.forget import Forgotten
+from memories.services.save import Saved
+
+
+class WireMemory(WireModel):
+    """A memory in a list."""
+
+    id: UUID
+    text: str
+    version: int
+    document_id: UUID | None = None
+    is_active: bool
+    created_at: Moment
+    category: str | None = None
+    source: str | None = None
+    created_by_user_id: UUID | None = None
+    created_by: str | None = None
+    updated_by_user_id: UUID | None = None
+    updated_by: str | None = None
+
+    @classmethod
+    def of(cls, memory: Memory) -> "WireMemory":
+        return cls(
+            id=memory.id,
+            text=memory.text,
+            version=memory.version,
+            document_id=memory.document_id,
+            is_active=memory.is_active,
+            created_at=memory.created_at,
+            category=memory.category,
+            source=memory.source,
+            **authorship(memory),
+        )
+
+
+class WireMemoryPage(WireModel):
+    """One page of memories; `page` and `limit` are the values used."""
+
+    items: list[WireMemory]
+    page: int
+    limit: int
+    total_count: int
+
+    @classmethod
+    def of(cls, page: Page[Memory]) -> "WireMemoryPage":
+        return cls(
+            items=[WireMemory.of(memory) for memory in page.items],
+            page=page.page,
+            limit=page.limit,
+            total_count=page.total_count,
+        )
+
+
+class WireRelatedMemory(WireModel):
+    """A memory that a match is linked to, over at most two edges of one direction."""
+
+    id: UUID
+    text: str
+    relation_type: Literal["Updates", "Extends", "Derives"]
+    hops: int
+    is_active: bool
+    direction: Literal["Outgoing", "Incoming"]
+    note: str | None = None
+
+    @classmethod
+    def of(cls, related: RelatedMemory) -> "WireRelatedMemory":
+        return cls(
+            id=related.memory.id,
+            text=related.memory.text,
+            relation_type=related.relation_type.wire,
+            hops=related.hops,
+            is_active=related.memory.is_active,
+            direction="Outgoing" if related.outgoing else "Incoming",
+            note=related.note,
+        )
+
+
+class WireMatch(WireModel):
+    """A memory that was found. `score` orders the list; `scores` are the values of each leg that saw it."""
+
+    id: UUID
+    text: str
+    score: float
+    scores: dict[str, float] | None = None
+    document_id: UUID | None = None
+    category: str | None = None
+    source: str | None = None
+    related_memories: list[WireRelatedMemory] | None = None
+    created_by_user_id: UUID | None = None
+    created_by: str | None = None
+
+    @classmethod
+    def of(cls, match: Match) -> "WireMatch":
+        memory = match.memory
+        return cls(
+            id=memory.id,
+            text=memory.text,
+            score=match.score,
+            scores=match.scores or None,
+            document_id=memory.document_id,
+            category=memory.category,
+            source=memory.source,
+            related_memories=[WireRelatedMemory.of(related) for related in match.related] or None,
+            created_by_user_id=memory.created_by_id,
+            created_by=memory.created_by.display_name if memory.created_by else None,
+        )
+
+
+class WireSearchResult(WireModel):
+    """What was found, where, and how honestly: the legs that ran, those that failed, and what is not embedded yet."""
+
+    matches: list[WireMatch]
+    profile: list[WireMemory] | None = None
+    searched_space: str
+    legs: list[str]
+    degraded: list[str]
+    pending_embeddings: int
+
+    @classmethod
+    def of(cls, result: SearchResult) -> "WireSearchResult":
+        return cls(
+            matches=[WireMatch.of(match) for match in result.matches],
+            profile=None if result.profile is None else [WireMemory.of(memory) for memory in result.profile],
+            searched_space=result.searched_space.key,
+            legs=list(result.legs),
+            degraded=list(result.degraded),
+            pending_embeddings=result.pending_embeddings,
+        )
+
+
+class WireForgetCandidate(WireModel):
+    """A memory that a forget may have meant."""
+
+    id: UUID
+    text: str
+    category: str | None = None
+    similarity: float | None = None
+
+
+class WireWriteResult(WireModel):
+    """What a save or a forget did."""
+
+    memory_id: UUID | None = None
+    action: Literal["Save", "Forget"]
+    affected_count: int
+    message: str
+    memory_ids: list[UUID] | None = None
+    document_id: UUID | None = None
+    searchable_by_meaning: bool | None = None
+    candidates: list[WireForgetCandidate] | None = None
+    degraded: list[str] | None = None
+
+    @classmethod
+    def of_save(cls, saved: Saved) -> "WireWriteResult":
+        if saved.duplicate:
+            message = "This is remembered already; nothing was added."
+        elif saved.embedded:
+            message = "Saved."
+        else:
+            message = "Saved. It is found by its words now, and by meaning as soon as its embedding is made."
+        return cls(
+            memory_id=saved.memory.id,
+            action="Save",
+            affected_count=0 if saved.duplicate else 1,
+            message=message,
+            memory_ids=[saved.memory.id],
+            document_id=saved.memory.document_id,
+            searchable_by_meaning=saved.embedded,
+        )
+
+    @classmethod
+    def of_forget(cls, forgotten: Forgotten) -> "WireWriteResult":
+        number = len(forgotten.memories)
+        if number:
+            message = f"Forgot {number} {'memory' if number == 1 else 'memories'}."
+        elif forgotten.candidates:
+            message = (
+                "Nothing was forgotten, because no memory says clearly this. If one of the candidates is meant, "
+                "forget it by its id."
+            )
+        else:
+            message = "Nothing was forgotten: no such active memory."
+        return cls(
+            action="Forget",
+            affected_count=number,
+            message=message,
+            candidates=[
+                WireForgetCandidate(
+                    id=candidate.memory.id,
+                    text=candidate.memory.text,
+                    category=candidate.memory.category,
+                    similarity=candidate.similarity,
+                )
+                for candidate in forgotten.candidates
+            ]
+            or None,
+            degraded=list(forgotten.degraded) or None,
+        )
