@@ -32,7 +32,7 @@ def list_documents_after(
 def get_document(access: AccessContext, document_id: object) -> Document:
     """One document with its content. Raises `NotFound`: the same for unknown ids and for other spaces'."""
     identifier = clean_uuid(document_id, "documentId")
-    document = (
+    document: Document | None = (
         Document.objects.in_any_space(access).select_related("created_by", "updated_by").filter(id=identifier).first()
     )
     if document is None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 from uuid import UUID
 
+from accounts.models import Role
 from core.wire import WireModel
 from spaces.access import AccessContext
 from spaces.queries import SpaceSummary
@@ -43,7 +44,7 @@ class WireIdentity(WireModel):
     user_id: UUID
     user_email: str
     user_display_name: str
-    user_role: Literal["Writer", "Reader"]
+    user_role: Role
     active_space_key: str | None = None
     spaces: list[WireSpace]
 
@@ -56,7 +57,7 @@ class WireIdentity(WireModel):
             user_id=access.user_id,
             user_email=access.email,
             user_display_name=access.display_name,
-            user_role=access.role.value,
+            user_role=access.role,
             active_space_key=default.key if default else None,
             spaces=[WireSpace.of(summary) for summary in summaries],
         )
