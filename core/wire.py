@@ -3,11 +3,14 @@
 Each app keeps its own shapes in `wire.py`; a shape is built from a service's result by its `of` method.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
+
+from core.text import excerpt
 
 
 class WireModel(BaseModel):
@@ -26,3 +29,31 @@ def _iso(moment: datetime) -> str:
 
 # ISO 8601 in UTC with an explicit offset, as in 2026-03-01T12:00:00.123456+00:00.
 Moment = Annotated[datetime, PlainSerializer(_iso, return_type=str, when_used="json")]
+
+# Characters of stored text in one answer: about 15,000 tokens of English, well below what clients cut off at (25,000).
+ANSWER_BUDGET = 60_000
+
+
+class HasText(Protocol):
+    """A shape with stored text in it; `text_truncated` is None while the text is whole."""
+
+    text: str
+    text_truncated: bool | None
+
+
+def fit_texts(items: Sequence[HasText], budget: int = ANSWER_BUDGET) -> None:
+    """Cut the longest texts of an answer to excerpts, so that all texts together keep within `budget` characters."""
+    room, left = budget, len(items)
+    longest = 0
+    for length in sorted(len(item.text) for item in items):
+        longest = max(room // left, 1)
+        if length > longest:
+            break
+        room -= length
+        left -= 1
+    else:
+        return
+    for item in items:
+        if len(item.text) > longest:
+            item.text = excerpt(item.text, longest)
+            item.text_truncated = True

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
+from core.errors import Invalid
 from core.paging import Page
 from core.wire import Moment, WireModel
 from documents.models import Attributed, Document, Status
@@ -39,13 +40,28 @@ class WireDocument(WireModel):
 
 
 class WireDocumentDetail(WireDocument):
-    """A document with its content."""
+    """A document with its content, or with the part of it that begins at the asked offset.
+
+    `content_length` counts the characters of the whole; `next_offset` is there when more follows.
+    """
 
     raw_content: str | None = None
+    content_length: int
+    next_offset: int | None = None
 
     @classmethod
-    def of(cls, document: Document) -> "WireDocumentDetail":
-        return cls(**_fields(document), raw_content=document.raw_content)
+    def of(cls, document: Document, *, offset: int = 0, maximum: int | None = None) -> "WireDocumentDetail":
+        """The content from `offset` on, at most `maximum` characters of it. Raises `Invalid` past its end."""
+        content = document.raw_content
+        if not 0 <= offset <= len(content):
+            raise Invalid(f"offset must be between 0 and {len(content)}, the length of this document.")
+        end = len(content) if maximum is None else min(offset + maximum, len(content))
+        return cls(
+            **_fields(document),
+            raw_content=content[offset:end],
+            content_length=len(content),
+            next_offset=end if end < len(content) else None,
+        )
 
 
 class WireDocumentPage(WireModel):

@@ -4,7 +4,7 @@ from typing import Literal
 from uuid import UUID
 
 from core.paging import Page
-from core.wire import Moment, WireModel
+from core.wire import Moment, WireModel, fit_texts
 from documents.wire import authorship
 from memories.models import Memory
 from memories.search.results import Match, RelatedMemory, SearchResult
@@ -17,6 +17,7 @@ class WireMemory(WireModel):
 
     id: UUID
     text: str
+    text_truncated: bool | None = None
     version: int
     document_id: UUID | None = None
     is_active: bool
@@ -53,8 +54,10 @@ class WireMemoryPage(WireModel):
 
     @classmethod
     def of(cls, page: Page[Memory]) -> "WireMemoryPage":
+        items = [WireMemory.of(memory) for memory in page.items]
+        fit_texts(items)
         return cls(
-            items=[WireMemory.of(memory) for memory in page.items],
+            items=items,
             page=page.page,
             limit=page.limit,
             total_count=page.total_count,
@@ -66,6 +69,7 @@ class WireRelatedMemory(WireModel):
 
     id: UUID
     text: str
+    text_truncated: bool | None = None
     relation_type: Literal["Updates", "Extends", "Derives"]
     hops: int
     is_active: bool
@@ -90,6 +94,7 @@ class WireMatch(WireModel):
 
     id: UUID
     text: str
+    text_truncated: bool | None = None
     score: float
     scores: dict[str, float] | None = None
     document_id: UUID | None = None
@@ -128,9 +133,13 @@ class WireSearchResult(WireModel):
 
     @classmethod
     def of(cls, result: SearchResult) -> "WireSearchResult":
+        matches = [WireMatch.of(match) for match in result.matches]
+        profile = None if result.profile is None else [WireMemory.of(memory) for memory in result.profile]
+        related = [memory for match in matches for memory in match.related_memories or []]
+        fit_texts([*matches, *related, *(profile or [])])
         return cls(
-            matches=[WireMatch.of(match) for match in result.matches],
-            profile=None if result.profile is None else [WireMemory.of(memory) for memory in result.profile],
+            matches=matches,
+            profile=profile,
             searched_space=result.searched_space.key,
             legs=list(result.legs),
             degraded=list(result.degraded),
@@ -143,6 +152,7 @@ class WireForgetCandidate(WireModel):
 
     id: UUID
     text: str
+    text_truncated: bool | None = None
     category: str | None = None
     similarity: float | None = None
 
@@ -190,19 +200,20 @@ class WireWriteResult(WireModel):
             )
         else:
             message = "Nothing was forgotten: no such active memory."
+        candidates = [
+            WireForgetCandidate(
+                id=candidate.memory.id,
+                text=candidate.memory.text,
+                category=candidate.memory.category,
+                similarity=candidate.similarity,
+            )
+            for candidate in forgotten.candidates
+        ]
+        fit_texts(candidates)
         return cls(
             action="Forget",
             affected_count=number,
             message=message,
-            candidates=[
-                WireForgetCandidate(
-                    id=candidate.memory.id,
-                    text=candidate.memory.text,
-                    category=candidate.memory.category,
-                    similarity=candidate.similarity,
-                )
-                for candidate in forgotten.candidates
-            ]
-            or None,
+            candidates=candidates or None,
             degraded=list(forgotten.degraded) or None,
         )
