@@ -4,6 +4,7 @@ The page is walked from top to bottom in rows. As long as one white gap runs thr
 on both sides of it, they are columns; a row that crosses the gap (a heading, a full-width paragraph) ends them.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -153,7 +154,7 @@ def _split(rows: Sequence[Row], gaps: Sequence[Gap]) -> list[list[Row]]:
     middles = sorted((left + right) / 2 for left, right in gaps)
     edges = [float("-inf"), *middles, float("inf")]
     sides = []
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in itertools.pairwise(edges):
         parts = ([word for word in row if low <= word.left < high] for row in rows)
         sides.append([part for part in parts if part])
     return sides

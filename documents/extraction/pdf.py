@@ -25,7 +25,7 @@ def pdf_text(data: bytes) -> str:
     reader = _open(data)
     try:
         number = len(reader.pages)
-    except Exception:  # noqa: BLE001 - a damaged file fails in any way, and each means the same
+    except Exception:  # a damaged file fails in any way; each means the same
         raise Invalid(_DAMAGED) from None
     if number > MAXIMUM_PAGES:
         raise Invalid(f"The PDF has {number:,} pages, at most {MAXIMUM_PAGES:,} are allowed; split it.")
@@ -44,7 +44,7 @@ def _open(data: bytes) -> PdfReader:
             raise Invalid(_ENCRYPTED)
     except Invalid:
         raise
-    except Exception:  # noqa: BLE001
+    except Exception:  # a damaged file fails in any way; each means the same
         raise Invalid(_DAMAGED) from None
     return reader
 
@@ -60,7 +60,7 @@ def _read_pages(reader: PdfReader, data: bytes) -> tuple[list[str], int]:
             text, starts = _plain_text(page)
         except (MemoryError, RecursionError):
             raise
-        except Exception:  # noqa: BLE001
+        except Exception:  # a damaged file fails in any way; each means the same
             text, starts = "", []
             failed += 1
         if may_have_columns(starts) or not text.strip():
@@ -100,7 +100,7 @@ class _LayoutReader:
             page.close()
         except (MemoryError, RecursionError):
             raise
-        except Exception:  # noqa: BLE001
+        except Exception:  # a damaged file fails in any way; each means the same
             return ""
         return reading_order(words)
 
