@@ -1,0 +1,70 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import Invalid
+from core.text import clean_line, clean_text, clean_uuid, excerpt, is_blank, optional_line
+
+
+def test_text_is_normalised_to_nfc_and_loses_nul_characters():
+    assert clean_text("cafe\u0301\x00 ", "content", maximum=10) == "café "
+
+
+def test_a_lone_surrogate_is_refused():
+    with pytest.raises(Invalid, match="surrogate"):
+        clean_text("a\ud800", "content", maximum=10)
+
+
+@pytest.mark.parametrize("value", ["", " \n\t", "\u200b", "\x00", "\u2028\u00a0"])
+def test_what_nobody_can_see_is_blank(value):
+    with pytest.raises(Invalid, match="content must not be empty"):
+        clean_text(value, "content", maximum=10)
+
+
+@pytest.mark.parametrize("value", [1, 1.5, ["a"], {"a": 1}, b"a", True])
+def test_what_is_no_text_is_refused(value):
+    with pytest.raises(Invalid, match="must be text"):
+        clean_text(value, "content", maximum=10)
+
+
+def test_the_limit_is_told_with_the_length():
+    with pytest.raises(Invalid, match="1,001 characters, at most 1,000"):
+        clean_text("a" * 1001, "title", maximum=1000)
+
+
+def test_a_line_has_no_line_breaks_and_trimmed_ends():
+    assert clean_line(" a\r\n\tb\x07 ", "title", maximum=10) == "a b"
+
+
+def test_a_blank_optional_line_is_not_given():
+    assert optional_line("  ", "category", maximum=10) is None
+    assert optional_line(None, "category", maximum=10) is None
+    assert optional_line(" work ", "category", maximum=10) == "work"
+
+
+@pytest.mark.parametrize("value", ["", "x", "1b4e28ba-2fa1-41d2-883f", None, 7, "\ud800", "1b4e28ba" * 100])
+def test_what_is_no_id_is_refused(value):
+    with pytest.raises(Invalid, match="documentId must be an id"):
+        clean_uuid(value, "documentId")
+
+
+@given(st.text())
+def test_cleaned_text_is_storable_and_stays_as_it_is(value):
+    try:
+        cleaned = clean_text(value, "content", maximum=1000)
+    except Invalid:
+        return
+    assert "\x00" not in cleaned
+    assert unicodedata.is_normalized("NFC", cleaned)
+    cleaned.encode("utf-8")
+    assert not is_blank(cleaned)
+    assert clean_text(cleaned, "content", maximum=1000) == cleaned
+
+
+@given(st.text(), st.integers(1, 50))
+def test_an_excerpt_keeps_within_its_limit(value, maximum):
+    short = excerpt(value, maximum)
+    assert len(short) <= maximum
+    assert short == value or short.endswith("…")
