@@ -1,0 +1,26 @@
+"""A person with a key and a space to measure in."""
+
+from collections.abc import Sequence
+
+from spaces.access import AccessContext
+
+
+def demo_key() -> tuple[str, AccessContext]:
+    """A Writer's key with one space as its default, and the access it gives."""
+    from accounts.services.users import create_user
+    from spaces.access import access_for_key
+    from spaces.services.provisioning import RequestedGrant, create_api_key, create_space
+
+    user = create_user(email="benchmark@example.org", display_name="Benchmark")
+    secret = create_api_key(user, grants=[RequestedGrant(create_space(key="benchmark"))]).secret
+    access = access_for_key(secret)
+    assert access is not None
+    return secret, access
+
+
+def fill_space(access: AccessContext, texts: Sequence[str]) -> None:
+    """Save each text as a memory, embedded."""
+    from memories.services.save import save_memory
+
+    for text in texts:
+        save_memory(access, content=text)

@@ -1,0 +1,66 @@
+"""Do saves run at the speed of the embedding?
+
+Saves per second over MCP at 1 and 16 clients, against embedding the same texts alone with as many threads.
+
+    bin/run python -m benchmarks.saves
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from benchmarks.common import Caller, scratch_database, server, verdict
+from benchmarks.data import demo_key
+from benchmarks.texts import sentences
+
+SAVES = 200
+# The embedding alone, and a quarter on top for everything else, with what a busy machine adds.
+LEAST = 0.6
+
+
+def per_second(clients: int, texts: list[str], action: Callable[[int, str], object]) -> float:
+    """Texts worked off a second by `clients` threads; `action` gets the client's number and a text."""
+    shares = [texts[number::clients] for number in range(clients)]
+
+    def work(number: int) -> None:
+        for text in shares[number]:
+            action(number, text)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(work, range(clients)))
+    return len(texts) / (time.perf_counter() - started)
+
+
+def _save(callers: Sequence[Caller], number: int, text: str) -> None:
+    callers[number].call("add_memory", content=text)
+
+
+def main() -> bool:
+    from memories.services.embeddings import active_model
+
+    key, _ = demo_key()
+    model = active_model()
+    if model is None:
+        raise SystemExit("EMBEDDINGS_PROVIDER is none: there is nothing to compare.")
+    embedder = model.embedder
+    embedder.embed_passages(["warm up"])
+    held = True
+    with server() as running:
+        for clients in (1, 16):
+            callers = [running.caller(key) for _ in range(clients)]
+            callers[0].call("add_memory", content=f"warm up {clients}")
+            save = partial(_save, callers)
+            alone = per_second(clients, sentences(SAVES, seed=clients), lambda _, text: embedder.embed_passages([text]))
+            saved = per_second(clients, sentences(SAVES, seed=100 + clients), save)
+            print(f"{clients} clients: {saved:.1f} saves a second, {alone:.1f} embeddings a second")
+            held &= verdict(f"saves / embeddings, {clients} clients", saved / alone, LEAST, at_most=False)
+    return held
+
+
+if __name__ == "__main__":
+    with scratch_database():
+        held = main()
+    sys.exit(0 if held else 1)
