@@ -11,7 +11,7 @@ import uuid
 from core.errors import Invalid
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_LINE_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_LINE_CONTROL = re.compile(r"\s*[\x00-\x1f\x7f-\x9f\u2028\u2029]\s*")
 
 
 def clean_text(value: object, field: str, *, maximum: int, required: bool = True) -> str:
