@@ -224,13 +224,14 @@ class PendingEmbedding(models.Model):
 
 
 class MemoryTerm(models.Model):
-    """A posting: how often a term occurs in an active memory. Created by SQL, partitioned."""
+    """A posting: how often a term occurs in an active memory, and how many terms that has. Created by SQL, partitioned."""
 
     pk = models.CompositePrimaryKey("space_id", "term", "memory_id")
     space = models.ForeignKey(Space, models.DO_NOTHING, related_name="+")
     term = models.TextField()
     memory = models.ForeignKey(Memory, models.DO_NOTHING, related_name="terms")
     frequency = models.SmallIntegerField()
+    length = models.SmallIntegerField()
 
     objects = SpaceOwnedQuerySet.as_manager()
 

@@ -1,14 +1,17 @@
 """Words of memories as rows: the postings, the vocabulary and the counts that search weighs them by.
 
-Called inside the transaction that makes a memory active or inactive. PostgreSQL's own parser and stemmers make the
-terms of most scripts; scripts written without blanks become single characters and pairs of characters, so that a word
-of one or two characters is found.
+`add_terms` and `remove_terms` are called inside the transaction that makes a memory active or inactive; search cuts
+questions with the same `split_words`. Scripts with blanks are cut at everything that is no letter, mark or digit, and
+stemmed by PostgreSQL; scripts without blanks become single characters and pairs of characters, so that a word of one
+or two characters is found.
 """
 
 import re
+import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -19,21 +22,31 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
+# A script that one stemmer serves best is stemmed by it, whatever the main language of the space.
+_STEMMER_OF_SCRIPT = (
+    (re.compile("[\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff]"), "arabic"),
+    (re.compile("[\u0400-\u052f]"), "russian"),
+    (re.compile("[\u0370-\u03ff\u1f00-\u1fff]"), "greek"),
+    (re.compile("[\u0900-\u097f]"), "hindi"),
+)
+_UNSTEMMED = "simple"
 # A posting's weight stops growing long before this (BM25 saturates); smallint holds it.
 _MOST_COUNTED = 255
+_LONGEST_COUNTED = 32_767
 
 _INSERT = """
 WITH words AS (
     SELECT lexeme AS term, cardinality(positions) AS frequency
-    FROM unnest(to_tsvector(%(language)s::regconfig, %(words)s))
+    FROM unnest(%(languages)s::text[], %(words)s::text[]) AS part(language, words),
+        unnest(to_tsvector(part.language::regconfig, part.words))
     UNION ALL
     SELECT * FROM unnest(%(grams)s::text[], %(gram_frequencies)s::int[])
 ), terms AS (
     SELECT term, least(sum(frequency), %(most)s)::smallint AS frequency
     FROM words GROUP BY term
 ), postings AS (
-    INSERT INTO memories_memoryterm (space_id, term, memory_id, frequency)
-    SELECT %(space)s, term, %(memory)s, frequency FROM terms
+    INSERT INTO memories_memoryterm (space_id, term, memory_id, frequency, length)
+    SELECT %(space)s, term, %(memory)s, frequency, least(sum(frequency) OVER (), %(longest)s) FROM terms
     ON CONFLICT DO NOTHING RETURNING term, frequency
 ), vocabulary AS (
     -- Ordered, so that two saves in one space take the row locks in the same order.
@@ -64,23 +77,33 @@ FROM lost JOIN locked USING (term) WHERE v.space_id = %(space)s AND v.term = los
 """
 
 
-def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> int:
-    """Index the words of an active memory, with `context` (author, date) beside its text; returns how many there are.
+@dataclass(frozen=True)
+class SplitText:
+    """A text cut into words: `words` maps a text search configuration to its words with blanks between them; `runs`
+    are the stretches of scripts without blanks."""
 
-    `language` is the space's text search configuration.
+    words: dict[str, str]
+    runs: list[str]
+
+
+def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> int:
+    """Index the words of an active memory, with its category, its source and `context` (author, date) beside its text.
+
+    Returns how many terms there are, repetitions counted. `language` is the space's text search configuration.
     """
-    text = "\n".join([memory.text, memory.category or "", *context])
-    words, grams = split_scripts(text)
-    counted = Counter(grams)
+    text = "\n".join([memory.text, memory.category or "", memory.source or "", *context])
+    split = split_words(text, language)
+    counted = Counter(gram for run in split.runs for gram in all_grams(run))
     with connection.cursor() as cursor:
         cursor.execute(
             _INSERT,
             {
-                "language": language,
-                "words": words,
+                "languages": list(split.words),
+                "words": list(split.words.values()),
                 "grams": list(counted),
                 "gram_frequencies": list(counted.values()),
                 "most": _MOST_COUNTED,
+                "longest": _LONGEST_COUNTED,
                 "space": memory.space_id,
                 "memory": memory.id,
             },
@@ -100,10 +123,51 @@ def remove_terms(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
         cursor.execute(_STATISTICS, [space_id, -len(memories), -total])
 
 
-def split_scripts(text: str) -> tuple[str, list[str]]:
-    """`text` without its runs of unspaced scripts, and those runs as single characters and adjacent pairs."""
-    grams: list[str] = []
-    for run in _UNSPACED.findall(text):
-        grams.extend(run)
-        grams.extend(run[i : i + 2] for i in range(len(run) - 1))
-    return _UNSPACED.sub(" ", text), grams
+def split_words(text: str, language: str) -> SplitText:
+    """`text` cut into words, each under the configuration that stems it best in a space of this `language`."""
+    plain = plain_words(text)
+    runs = _UNSPACED.findall(plain)
+    words: dict[str, list[str]] = {}
+    for word in _UNSPACED.sub(" ", plain).split():
+        words.setdefault(_stemmer(word, language), []).append(word)
+    return SplitText(words={name: " ".join(found) for name, found in words.items()}, runs=runs)
+
+
+def plain_words(text: str) -> str:
+    """`text` in one form of width and case, with a blank for everything that is no letter, mark or digit.
+
+    Nothing but words is left, so PostgreSQL's parser finds no addresses, paths or tags to keep whole or to drop.
+    """
+    return unicodedata.normalize("NFKC", text).casefold().translate(_BLANKS)
+
+
+def all_grams(run: str) -> list[str]:
+    """A stretch of a script without blanks as it is indexed: single characters and adjacent pairs."""
+    return [*run, *pairs(run)]
+
+
+def pairs(run: str) -> list[str]:
+    """The adjacent pairs of a stretch of characters."""
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _stemmer(word: str, language: str) -> str:
+    if language == _UNSTEMMED or word.isascii():
+        return language
+    return next((stemmer for script, stemmer in _STEMMER_OF_SCRIPT if script.match(word)), language)
+
+
+class _Blanks(dict[int, int | None]):
+    """A table for `str.translate`, filled as characters are met."""
+
+    # Inside words, but no part of them: soft hyphen, Arabic tatweel, joiners, the byte order mark, zero-width blank.
+    _DROPPED = frozenset((0x00AD, 0x0640, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+
+    def __missing__(self, code: int) -> int | None:
+        is_part_of_words = unicodedata.category(chr(code))[0] in "LMN"
+        meaning = None if code in self._DROPPED else code if is_part_of_words else ord(" ")
+        self[code] = meaning
+        return meaning
+
+
+_BLANKS = _Blanks()

@@ -1,0 +1,84 @@
+"""One order out of the legs: score fusion, as measured best on conversations (`docs/search.md` has the table).
+
+    f = minmax(cosine) + 2 · words            # each memory by itself
+    total = f + ½ · max(f of its neighbours) + 0.15 when the question names its author
+    score = total / MAXIMUM                   # 0 to 1
+
+Fusing ranks instead (RRF) loses six points of recall and breaks down when one leg is bad, as words are for a question
+in another language.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+WEIGHT_OF_WORDS = 2.0
+WEIGHT_OF_NEIGHBOURS = 0.5
+WEIGHT_OF_AUTHOR = 0.15
+# The most that a memory alone, and then with neighbours and author, can reach.
+_MAXIMUM_ALONE = 1.0 + WEIGHT_OF_WORDS
+MAXIMUM = _MAXIMUM_ALONE * (1 + WEIGHT_OF_NEIGHBOURS) + WEIGHT_OF_AUTHOR
+# Sums of floats depend on their order in the last digits; what is equal up to here is equal, and then age decides.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A memory some leg found. `cosine` is None while it has no embedding; `words` and `literal` are 0 to 1."""
+
+    id: uuid.UUID
+    cosine: float | None
+    words: float
+    literal: float
+    created_at: datetime
+    author: str
+    beginning: str
+
+
+def alone(candidates: Collection[Candidate], extremes: tuple[float, float] | None) -> dict[uuid.UUID, float]:
+    """f of each candidate; `extremes` are the lowest and highest cosine, as `cosine_extremes` tells them."""
+    return {
+        candidate.id: _stretched(candidate.cosine, extremes)
+        + WEIGHT_OF_WORDS * max(min(candidate.words, 1.0), candidate.literal)
+        for candidate in candidates
+    }
+
+
+def cosine_extremes(candidates: Collection[Candidate]) -> tuple[float, float] | None:
+    """The lowest and the highest cosine among `candidates`; None without any."""
+    cosines = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
+    return (min(cosines), max(cosines)) if cosines else None
+
+
+def fuse(
+    candidates: Collection[Candidate],
+    by_itself: Mapping[uuid.UUID, float],
+    neighbours: Mapping[uuid.UUID, Collection[uuid.UUID]],
+    words_asked: Collection[str],
+    words_of: Mapping[uuid.UUID, Collection[Collection[str]]],
+) -> list[tuple[Candidate, float]]:
+    """Candidates with their score, best first; equal ones by age, newest first, then by id.
+
+    `words_of` holds, for each candidate, the names its author goes by, each as words.
+    """
+    asked = set(words_asked)
+    totals: dict[uuid.UUID, float] = {}
+    for candidate in candidates:
+        beside = max((by_itself.get(other, 0.0) for other in neighbours.get(candidate.id, ())), default=0.0)
+        named = any(name and asked.issuperset(name) for name in words_of.get(candidate.id, ()))
+        total = by_itself[candidate.id] + WEIGHT_OF_NEIGHBOURS * beside + WEIGHT_OF_AUTHOR * named
+        totals[candidate.id] = round(total, _DIGITS)
+    ordered = sorted(candidates, key=lambda candidate: candidate.id)
+    ordered.sort(key=lambda candidate: candidate.created_at, reverse=True)
+    ordered.sort(key=lambda candidate: totals[candidate.id], reverse=True)
+    return [(candidate, totals[candidate.id] / MAXIMUM) for candidate in ordered]
+
+
+def _stretched(cosine: float | None, extremes: tuple[float, float] | None) -> float:
+    if cosine is None or extremes is None:
+        return 0.0
+    lowest, highest = extremes
+    if highest <= lowest:
+        return 1.0
+    return min(max((cosine - lowest) / (highest - lowest), 0.0), 1.0)

@@ -1,0 +1,169 @@
+"""Candidates by meaning and by words, and their exact scores, in one statement.
+
+Each leg brings its best hundred; both scores are then computed exactly for all of them. Model, space and vector stand
+in the SQL as literals (Django's client-side binding), which partial indexes need to be recognised.
+
+The plan held by the tests: a space without an index to walk reads its own rows of one partition through the primary
+key; one with it walks its partial HNSW index, whose expression carries the width that the plain column lacks.
+"""
+
+# ruff: noqa: S608 - statements are put together from constants of this package; values are always parameters
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.backends.utils import CursorWrapper
+from pgvector import HalfVector
+
+from memories.embedding.base import Vector
+from memories.search.fusion import Candidate
+from memories.search.words import MOST_POSTINGS, WeightedWords
+from spaces.access import SpaceAccess
+
+CANDIDATES_PER_LEG = 100
+# Chunks read for that many memories: most memories are one chunk.
+CHUNKS = 200
+# As many characters of a memory as can hold the name of who speaks in it ("Ada: …").
+BEGINNING = 80
+
+_IN_CATEGORY = """JOIN memories_memory c ON c.id = {alias}.memory_id AND c.space_id = %(space)s AND c.is_active
+        AND c.category = %(category)s"""
+_VECTOR = """
+chunks AS MATERIALIZED (
+    SELECT e.memory_id, {distance} AS distance FROM memories_embedding e {category}
+    WHERE e.space_id = %(space)s AND e.model_id = %(model)s
+    ORDER BY distance {limit}
+), vector AS MATERIALIZED (
+    SELECT memory_id, min(distance) AS distance FROM chunks GROUP BY memory_id ORDER BY 2, 1 LIMIT %(candidates)s
+)"""
+_EXACT = "e.embedding <=> %(vector)s::halfvec"
+_INDEXED = "e.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+_NO_VECTOR = "chunks AS (SELECT), vector AS (SELECT NULL::uuid AS memory_id WHERE false)"
+
+_SHARE = "sum(t.weight * p.frequency / (p.frequency + %(saturation)s + %(per_term)s * p.length))"
+TERMS = """
+terms AS MATERIALIZED (
+    SELECT * FROM unnest(%(terms)s::text[], %(weights)s::float8[], %(scanned)s::bool[]) AS t(term, weight, is_scanned)
+)"""
+_WORDS = f"""
+words AS MATERIALIZED (
+    SELECT p.memory_id, {_SHARE} AS share
+    FROM terms t CROSS JOIN LATERAL (
+        SELECT memory_id, frequency, length FROM memories_memoryterm
+        WHERE space_id = %(space)s AND term = t.term LIMIT %(postings)s
+    ) AS p {{category}}
+    WHERE t.is_scanned
+    GROUP BY p.memory_id ORDER BY share DESC, p.memory_id LIMIT %(candidates)s
+)"""
+
+# Both scores of memory `m`, computed from all its chunks and all terms of the question.
+SCORES = f"""
+    (SELECT 1 - min({_EXACT}) FROM memories_embedding e
+     WHERE e.space_id = %(space)s AND e.model_id = %(model)s AND e.memory_id = m.id),
+    coalesce((SELECT {_SHARE} FROM terms t JOIN memories_memoryterm p
+              ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = m.id), 0),
+    m.created_at, u.display_name, left(m.text, {BEGINNING})"""
+_CANDIDATES = f"""
+WITH {TERMS}, {{vector}}, {_WORDS}
+SELECT m.id, {SCORES}, m.id = ANY(ARRAY(SELECT memory_id FROM vector)), (SELECT count(*) FROM chunks)
+FROM (SELECT memory_id FROM vector UNION SELECT memory_id FROM words UNION SELECT unnest(%(literal)s::uuid[])) AS found
+JOIN memories_memory m ON m.id = found.memory_id AND m.space_id = %(space)s AND m.is_active
+LEFT JOIN accounts_user u ON u.id = m.created_by_id
+"""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A vector to search by, the model it is of, and whether the space's HNSW index of that model is walked."""
+
+    vector: Vector
+    model_id: int
+    uses_index: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for where. `meaning` is None when no vector can be had or compared."""
+
+    space: SpaceAccess
+    category: str | None
+    meaning: Meaning | None
+    words: WeightedWords
+
+    def parameters(self) -> dict[str, Any]:
+        """Of every statement built from `SCORES`."""
+        saturation, per_term = self.words.saturation
+        return {
+            "space": self.space.id,
+            "category": self.category,
+            "model": self.meaning.model_id if self.meaning else None,
+            "vector": HalfVector(self.meaning.vector).to_text() if self.meaning else None,
+            "terms": [term.term for term in self.words.terms],
+            "weights": [term.weight for term in self.words.terms],
+            "scanned": [term.is_scanned for term in self.words.terms],
+            "saturation": saturation,
+            "per_term": per_term,
+        }
+
+
+def find_candidates(
+    cursor: CursorWrapper, question: Question, *, literal: Collection[uuid.UUID], at_least: int
+) -> list[Candidate]:
+    """The best of each leg and the memories in `literal`, unordered, with both scores.
+
+    One query. A second one compares every vector of the space, when the index gave out early or a few long memories
+    took all the places, and fewer than `at_least` memories were found by meaning.
+    """
+    candidates, found, chunks = _run(cursor, question, literal, limit=f"LIMIT {CHUNKS}")
+    meaning = question.meaning
+    if meaning is not None and found < at_least and (meaning.uses_index or chunks >= CHUNKS):
+        compared = replace(question, meaning=replace(meaning, uses_index=False))
+        candidates, _, _ = _run(cursor, compared, literal, limit="")
+    return [replace(candidate, literal=1.0) if candidate.id in literal else candidate for candidate in candidates]
+
+
+def candidate_of(row: Sequence[Any]) -> Candidate:
+    """A candidate from the columns `m.id` and `SCORES`."""
+    identifier, cosine, words, created_at, author, beginning = row
+    return Candidate(
+        id=identifier,
+        cosine=cosine,
+        words=min(words, 1.0),
+        literal=0.0,
+        created_at=created_at,
+        author=author or "",
+        beginning=beginning,
+    )
+
+
+def candidates_statement(question: Question, *, limit: str) -> str:
+    """The SQL of `find_candidates`, its parameters still named."""
+    vector = _NO_VECTOR
+    if question.meaning is not None:
+        indexed = _INDEXED.format(dimensions=len(question.meaning.vector))
+        vector = _VECTOR.format(
+            distance=indexed if question.meaning.uses_index else _EXACT,
+            category=_in_category("e", question.category),
+            limit=limit,
+        )
+    return _CANDIDATES.format(vector=vector, category=_in_category("p", question.category))
+
+
+def _run(
+    cursor: CursorWrapper, question: Question, literal: Collection[uuid.UUID], *, limit: str
+) -> tuple[list[Candidate], int, int]:
+    parameters = question.parameters() | {
+        "candidates": CANDIDATES_PER_LEG,
+        "postings": MOST_POSTINGS,
+        "literal": list(literal),
+    }
+    cursor.execute(candidates_statement(question, limit=limit), parameters)
+    rows = cursor.fetchall()
+    chunks = rows[0][-1] if rows else 0
+    return [candidate_of(row[:-2]) for row in rows], sum(row[-2] for row in rows), chunks
+
+
+def _in_category(alias: str, category: str | None) -> str:
+    return _IN_CATEGORY.format(alias=alias) if category is not None else ""

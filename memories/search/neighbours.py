@@ -1,0 +1,99 @@
+"""What stands beside a candidate: an answer is often worded in the memory before or after the one that is asked for.
+
+Neighbours are the memories before and after it from the same source or the same document; without a source, those
+saved just before and after it with the same key (a session); and memories linked to it, in either direction.
+"""
+
+# ruff: noqa: S608 - statements are put together from constants of this package; values are always parameters
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.db.backends.utils import CursorWrapper
+
+from memories.search.fusion import Candidate
+from memories.search.legs import SCORES, TERMS, Question, candidate_of
+
+# Candidates whose neighbours are looked up. A neighbour lifts by half of its own value: what none of the best stands
+# beside does not come near the ten that are asked for.
+BEST = 40
+SESSION_GAP = "10 minutes"
+# Memories of others that may lie between two of one session.
+_MOST_INTERLEAVED = 8
+_MOST_LINKS = 8
+
+_BESIDE = """
+        (SELECT n.id FROM memories_memory n WHERE n.space_id = %(space)s AND n.is_active AND n.{column} = t.{column}
+           AND (n.created_at, n.id) {before} (t.created_at, t.id)
+         ORDER BY n.created_at {order}, n.id {order} LIMIT 1)"""
+_SESSION = """
+        (SELECT s.id FROM (
+            SELECT n.id, n.source, n.created_at, n.created_by_id, n.created_by_key_id FROM memories_memory n
+            WHERE n.space_id = %(space)s AND n.is_active AND t.source IS NULL
+              AND (n.created_at, n.id) {before} (t.created_at, t.id)
+              AND n.created_at BETWEEN t.created_at - %(gap)s::interval AND t.created_at + %(gap)s::interval
+            ORDER BY n.created_at {order}, n.id {order} LIMIT %(interleaved)s) AS s
+         WHERE s.source IS NULL AND s.created_by_id = t.created_by_id
+           AND s.created_by_key_id IS NOT DISTINCT FROM t.created_by_key_id
+         ORDER BY s.created_at {order}, s.id {order} LIMIT 1)"""
+_LINKED = """
+        (SELECT e.{other} FROM memories_edge e WHERE e.space_id = %(space)s AND e.{this} = t.id
+         ORDER BY e.created_at DESC, e.id LIMIT %(links)s)"""
+_EARLIER = {"before": "<", "order": "DESC"}
+_LATER = {"before": ">", "order": "ASC"}
+_KINDS = [
+    *(_BESIDE.format(column=column, **way) for column in ("source", "document_id") for way in (_EARLIER, _LATER)),
+    *(_SESSION.format(**way) for way in (_EARLIER, _LATER)),
+    _LINKED.format(this="from_memory_id", other="to_memory_id"),
+    _LINKED.format(this="to_memory_id", other="from_memory_id"),
+]
+_NEIGHBOURS = f"""
+WITH {TERMS}, pairs AS MATERIALIZED (
+    SELECT DISTINCT t.id AS memory_id, beside.id AS neighbour_id
+    FROM memories_memory t CROSS JOIN LATERAL ({" UNION ALL ".join(_KINDS)}
+    ) AS beside(id)
+    WHERE t.space_id = %(space)s AND t.id = ANY(%(best)s)
+), fresh AS (
+    SELECT DISTINCT neighbour_id FROM pairs WHERE neighbour_id <> ALL(%(scored)s)
+), scored AS (
+    SELECT m.id, {SCORES}
+    FROM fresh JOIN memories_memory m ON m.id = fresh.neighbour_id AND m.space_id = %(space)s AND m.is_active
+    LEFT JOIN accounts_user u ON u.id = m.created_by_id
+    WHERE %(category)s::text IS NULL OR m.category = %(category)s
+)
+SELECT pairs.memory_id, pairs.neighbour_id, scored.* FROM pairs LEFT JOIN scored ON scored.id = pairs.neighbour_id
+"""
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """`beside` tells, in both directions, who stands beside whom; `fresh` are those that no leg had found."""
+
+    beside: dict[uuid.UUID, set[uuid.UUID]]
+    fresh: list[Candidate]
+
+
+def find_neighbours(
+    cursor: CursorWrapper, question: Question, best: Sequence[uuid.UUID], scored: Collection[uuid.UUID]
+) -> Neighbourhood:
+    """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query."""
+    cursor.execute(
+        _NEIGHBOURS,
+        question.parameters()
+        | {
+            "best": list(best),
+            "scored": list(scored),
+            "gap": SESSION_GAP,
+            "interleaved": _MOST_INTERLEAVED,
+            "links": _MOST_LINKS,
+        },
+    )
+    beside: dict[uuid.UUID, set[uuid.UUID]] = {}
+    fresh: dict[uuid.UUID, Candidate] = {}
+    for memory_id, neighbour_id, *columns in cursor.fetchall():
+        beside.setdefault(memory_id, set()).add(neighbour_id)
+        beside.setdefault(neighbour_id, set()).add(memory_id)
+        if columns[0] is not None:
+            fresh[neighbour_id] = candidate_of(columns)
+    return Neighbourhood(beside=beside, fresh=list(fresh.values()))
