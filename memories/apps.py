@@ -5,3 +5,9 @@ from django.utils.translation import gettext_lazy as _
 class MemoriesConfig(AppConfig):
     name = "memories"
     verbose_name = _("Memories")
+
+    def ready(self) -> None:
+        # A wrong provider setting stops every process at its start, with the name of the variable.
+        from memories.embedding.checks import validate_embedding_settings
+
+        validate_embedding_settings()

@@ -9,3 +9,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 app = Celery("memory_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.conf.beat_schedule = {
+    # What a crash or a lost message left behind is found within a minute.
+    "embed what is owed": {"task": "memories.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
+    "build search indexes": {
+        "task": "memories.tasks.maintain_search_indexes",
+        "schedule": 300.0,
+        "options": {"expires": 290},
+    },
+}

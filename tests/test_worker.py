@@ -1,0 +1,62 @@
+"""The real worker with the real broker: what is owed gets embedded."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+
+from memories.models import Embedding, PendingEmbedding
+from memories.services import save
+from memories.services.save import save_memory
+from memories.tests.factories import make_access
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+
+
+@pytest.fixture
+def worker(settings):
+    """A Celery worker on the test database, with a queue of its own."""
+    queue = f"memory-test-{os.getpid()}"
+    parts = connection.settings_dict
+    base = os.environ["DATABASE_URL"]
+    url = base[: base.rindex("/") + 1] + parts["NAME"]
+    environment = {**os.environ, "DATABASE_URL": url, "CELERY_QUEUE": queue}
+    command = [sys.executable, "-m", "celery", "-A", "memory_site", "worker", "--concurrency", "1", "--pool", "solo"]
+    from memory_site.celery import app
+
+    app.conf.task_default_queue = queue
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        yield process
+        process.terminate()
+        process.wait(30)
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 60) -> bool:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_long_memory_is_embedded_by_the_worker(worker):
+    saved = save_memory(make_access(), content="A sentence of some length about apples. " * 300)
+    assert not saved.embedded
+    assert eventually(lambda: not PendingEmbedding.objects.exists())
+    assert Embedding.objects.filter(memory_id=saved.memory.id).count() > save.MAXIMUM_CHUNKS_INLINE
+
+
+def test_the_sweep_finds_what_never_reached_the_queue(worker, monkeypatch):
+    monkeypatch.setattr(save, "request_embedding", lambda: None)
+    monkeypatch.setattr(save, "_model_or_none", lambda: None)
+    saved = save_memory(make_access(), content="Saved while the engine could not be loaded.")
+    assert not PendingEmbedding.objects.exists()
+    from memories.tasks import sweep
+
+    sweep.delay()
+    assert eventually(lambda: Embedding.objects.filter(memory_id=saved.memory.id).exists())
