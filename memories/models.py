@@ -224,7 +224,7 @@ class PendingEmbedding(models.Model):
 
 
 class MemoryTerm(models.Model):
-    """A posting: how often a term occurs in an active memory, and how many terms that has. Created by SQL, partitioned."""
+    """A posting: how often a term occurs in an active memory, and how many terms that has. Created by SQL."""
 
     pk = models.CompositePrimaryKey("space_id", "term", "memory_id")
     space = models.ForeignKey(Space, models.DO_NOTHING, related_name="+")

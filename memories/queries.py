@@ -1,10 +1,16 @@
 """What can be asked about memories besides search: lists, profile, one by id."""
 
+import uuid
+from datetime import datetime
+
+from django.db.models import OuterRef, Subquery
+
 from core.errors import NotFound
 from core.paging import CursorPage, Page, keyset_page, numbered_page
 from core.text import clean_uuid
 from memories.models import Memory, MemoryQuerySet
 from spaces.access import AccessContext, SpaceAccess
+from spaces.models import Space
 
 # The newest active memories that open a conversation, as in the reference system.
 PROFILE_SIZE = 5
@@ -49,7 +55,14 @@ def profile(space: SpaceAccess) -> list[Memory]:
 def get_memory(access: AccessContext, memory_id: object) -> Memory:
     """One memory of any space the caller may read, forgotten or not. Raises `NotFound`."""
     identifier = clean_uuid(memory_id, "memoryId")
-    memory = _named(Memory.objects.in_any_space(access)).filter(id=identifier).first()
+    memory: Memory | None = _named(Memory.objects.in_any_space(access)).filter(id=identifier).first()
     if memory is None:
         raise NotFound(f"Memory {identifier} was not found or is not accessible with this key.")
     return memory
+
+
+def last_activity(access: AccessContext) -> dict[uuid.UUID, datetime]:
+    """When each readable space got its newest memory of any status; spaces without one are left out. One query."""
+    newest = Memory.objects.filter(space_id=OuterRef("id")).order_by("-created_at", "-id").values("created_at")[:1]
+    rows = Space.objects.filter(id__in=[space.id for space in access.spaces]).annotate(newest=Subquery(newest))
+    return {identifier: moment for identifier, moment in rows.values_list("id", "newest") if moment is not None}

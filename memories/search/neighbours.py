@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.db.backends.utils import CursorWrapper
 
 from memories.search.fusion import Candidate
-from memories.search.legs import SCORES, TERMS, Question, candidate_of
+from memories.search.legs import SCORES, TERMS, Question, candidate_of, uuid_array
 
 # Candidates whose neighbours are looked up. A neighbour lifts by half of its own value: what none of the best stands
 # beside does not come near the ten that are asked for.
@@ -53,9 +53,9 @@ WITH {TERMS}, pairs AS MATERIALIZED (
     SELECT DISTINCT t.id AS memory_id, beside.id AS neighbour_id
     FROM memories_memory t CROSS JOIN LATERAL ({" UNION ALL ".join(_KINDS)}
     ) AS beside(id)
-    WHERE t.space_id = %(space)s AND t.id = ANY(%(best)s)
+    WHERE t.space_id = %(space)s AND t.id = ANY(%(best)s::uuid[])
 ), fresh AS (
-    SELECT DISTINCT neighbour_id FROM pairs WHERE neighbour_id <> ALL(%(scored)s)
+    SELECT DISTINCT neighbour_id FROM pairs WHERE neighbour_id <> ALL(%(scored)s::uuid[])
 ), scored AS (
     SELECT m.id, {SCORES}
     FROM fresh JOIN memories_memory m ON m.id = fresh.neighbour_id AND m.space_id = %(space)s AND m.is_active
@@ -80,10 +80,10 @@ def find_neighbours(
     """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query."""
     cursor.execute(
         _NEIGHBOURS,
-        question.parameters()
+        question.parameters
         | {
-            "best": list(best),
-            "scored": list(scored),
+            "best": uuid_array(best),
+            "scored": uuid_array(scored),
             "gap": SESSION_GAP,
             "interleaved": _MOST_INTERLEAVED,
             "links": _MOST_LINKS,

@@ -183,18 +183,27 @@ def _rank(
     neighbourhood = find_neighbours(cursor, question, best, list(by_itself))
     by_itself |= alone(neighbourhood.fresh, extremes)
     candidates += neighbourhood.fresh
-    names = {candidate.id: _names(candidate) for candidate in candidates}
-    ordered = fuse(candidates, by_itself, neighbourhood.beside, plain_words(query).split(), names)
+    named = _named(candidates, set(plain_words(query).split()))
+    ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
     return [_Ranked(candidate.id, score, _scores(candidate)) for candidate, score in ordered[:limit]]
 
 
-def _names(candidate: Candidate) -> list[list[str]]:
-    """The author's name, and the name of who speaks at the beginning of the memory, as words."""
-    names = [plain_words(candidate.author).split()]
-    speaker = _SPEAKER.match(candidate.beginning)
-    if speaker:
-        names.append(plain_words(speaker.group(1)).split())
-    return [name for name in names if len(name) <= _MOST_NAME_WORDS]
+def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[uuid.UUID]:
+    """Those whose author, or who speaks at their beginning, the question names with all words of the name."""
+    is_asked: dict[str, bool] = {}
+
+    def names(name: str) -> bool:
+        if name not in is_asked:
+            words = plain_words(name).split()
+            is_asked[name] = 0 < len(words) <= _MOST_NAME_WORDS and asked.issuperset(words)
+        return is_asked[name]
+
+    named: set[uuid.UUID] = set()
+    for candidate in candidates:
+        speaker = _SPEAKER.match(candidate.beginning)
+        if names(candidate.author) or (speaker is not None and names(speaker.group(1))):
+            named.add(candidate.id)
+    return named
 
 
 def _scores(candidate: Candidate) -> dict[str, float]:

@@ -143,7 +143,7 @@ def owe_missing(limit: int = 10_000) -> int:
             """,
             {"model": model.row_id, "limit": limit},
         )
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 # A claim is a lease: another process may take the row again when this one died with it.
@@ -153,7 +153,7 @@ _LEASE = timedelta(minutes=10)
 def _claim(model_id: int) -> Memory | None:
     """The next memory that is due, leased to this process."""
     with transaction.atomic():
-        due = (
+        due: PendingEmbedding | None = (
             PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
             .select_related("memory")
             .filter(model_id=model_id, next_attempt_at__lte=timezone.now())

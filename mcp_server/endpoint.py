@@ -1,0 +1,156 @@
+"""The HTTP endpoint of the MCP server, as an ASGI application: checks, rate limit, authentication, then the SDK.
+
+endpoint = Endpoint()
+async with endpoint.running():
+    await endpoint(scope, receive, send)
+"""
+
+import ipaddress
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from accounts.keys import presented_key
+from accounts.rate_limit import seconds_to_wait
+from mcp_server import threads
+from mcp_server.identity import set_access
+from mcp_server.server import server
+from spaces.access import access_for_key
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+_ALLOWED_METHODS = b"POST, OPTIONS"
+_CORS_REQUEST_HEADERS = (
+    b"content-type, authorization, x-api-key, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, "
+    b"last-event-id"
+)
+_CORS_EXPOSED_HEADERS = b"mcp-session-id, mcp-protocol-version, www-authenticate, retry-after"
+
+
+class Endpoint:
+    """Serves `/mcp`, stateless, with JSON answers, in every protocol version the SDK speaks."""
+
+    def __init__(self) -> None:
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve requests until the block ends. A manager runs once, so each start makes its own."""
+        self._manager = StreamableHTTPSessionManager(
+            server,
+            json_response=True,
+            stateless=True,
+            # Host and origin are checked here, by Django's rules, for all transports alike.
+            security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+            max_request_body_size=settings.MAXIMUM_BODY_BYTES,
+        )
+        async with self._manager.run():
+            yield
+        self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        host = headers.get("host", "")
+        if not _is_allowed_host(host):
+            return await _answer(send, 421, text="This host name is not served here; see ALLOWED_HOSTS.")
+        origin = headers.get("origin")
+        if origin is not None and not _is_allowed_origin(origin, host):
+            return await _answer(send, 403, text="This origin may not call; see CSRF_TRUSTED_ORIGINS.")
+        cors = _cors(origin)
+        if scope["method"] == "OPTIONS":
+            preflight = (b"access-control-allow-methods", _ALLOWED_METHODS), (b"access-control-max-age", b"3600")
+            allowed = (b"access-control-allow-headers", _CORS_REQUEST_HEADERS)
+            return await _answer(send, 204, headers=[*cors, *preflight, allowed, (b"allow", _ALLOWED_METHODS)])
+        if scope["method"] != "POST":
+            return await _answer(send, 405, headers=[*cors, (b"allow", _ALLOWED_METHODS)])
+        return await self._serve(scope, receive, _with_headers(send, cors), headers)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
+        key = presented_key(headers.get("x-api-key"), headers.get("authorization"))
+        wait = await threads.authenticate(seconds_to_wait, key or client_address(scope, headers))
+        if wait is not None:
+            return await _answer(send, 429, headers=[(b"retry-after", str(wait).encode())])
+        access = await threads.authenticate(access_for_key, key, "mcp") if key else None
+        if access is None:
+            return await _answer(send, 401, headers=[(b"www-authenticate", b'Bearer realm="memory"')])
+        if self._manager is None:
+            raise RuntimeError("the MCP endpoint is not running: the application's lifespan was not started")
+        set_access(access)
+        return await self._manager.handle_request(scope, receive, send)
+
+
+def client_address(scope: Scope, headers: dict[str, str]) -> str:
+    """Where a request comes from: the peer, or what a trusted proxy says of it."""
+    peer = (scope.get("client") or ("unknown", 0))[0]
+    if peer not in settings.TRUSTED_PROXIES:
+        return str(peer)
+    # The nearest address that no trusted proxy added: whatever stands before it, the client itself may have made up.
+    for address in reversed([part.strip() for part in headers.get("x-forwarded-for", "").split(",")]):
+        if address and address not in settings.TRUSTED_PROXIES:
+            try:
+                return str(ipaddress.ip_address(address))
+            except ValueError:
+                break
+    return str(peer)
+
+
+def _is_allowed_host(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def _is_allowed_origin(origin: str, host: str) -> bool:
+    """Browsers send an origin: the server's own, one of a local program, or one that settings name."""
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    if not parts.netloc:
+        return False
+    domain, _ = split_domain_port(parts.netloc.lower())
+    return parts.netloc.lower() == host.lower() or (bool(domain) and _is_allowed_host(parts.netloc.lower()))
+
+
+def _cors(origin: str | None) -> Headers:
+    if origin is None:
+        return []
+    return [
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", _CORS_EXPOSED_HEADERS),
+        (b"vary", b"Origin"),
+    ]
+
+
+def _with_headers(send: Send, extra: Headers) -> Send:
+    if not extra:
+        return send
+
+    async def wrapped(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *extra]}
+        await send(message)
+
+    return wrapped
+
+
+async def _answer(send: Send, status: int, *, headers: Headers | None = None, text: str = "") -> None:
+    body = text.encode()
+    lines = [*(headers or []), (b"content-length", str(len(body)).encode())]
+    if body:
+        lines.append((b"content-type", b"text/plain; charset=utf-8"))
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,45 @@
+"""The whole site as one ASGI application: `/mcp` goes to the MCP endpoint, everything else to Django."""
+
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+
+from django.core.asgi import get_asgi_application
+
+django_application = get_asgi_application()
+
+# Models can be imported only now that Django is set up.
+from mcp_server.endpoint import Endpoint  # noqa: E402
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+# Both are served alike: a redirect between them would turn a POST into a GET in some clients.
+MCP_PATHS = ("/mcp", "/mcp/")
+
+mcp_endpoint = Endpoint()
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Dispatch one connection. The lifespan is ours, since Django has none."""
+    if scope["type"] == "lifespan":
+        await _lifespan(receive, send)
+        return
+    if scope["type"] == "http":
+        # uvicorn with httptools leaves trailing blanks in header values, which would spoil keys.
+        scope["headers"] = [(name, value.strip()) for name, value in scope["headers"]]
+        if scope["path"] in MCP_PATHS:
+            await mcp_endpoint(scope, receive, send)
+            return
+    await django_application(scope, receive, send)  # type: ignore[arg-type]
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    await receive()
+    async with mcp_endpoint.running():
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
