@@ -97,15 +97,14 @@ def can_enter(directory: Path, account: Account | None) -> bool:
 def postgres_directory(home: Home, account: Account | None) -> Path:
     """The directory for the database and what belongs to it, made when missing, owned by the account."""
     link = home.path / "postgres"
-    if not link.exists():
-        place = link if can_enter(home.path, account) else _elsewhere(home, account)
+    if not link.exists() and not can_enter(home.path, account):
+        link.unlink(missing_ok=True)
+        link.symlink_to(_elsewhere(home, account))
+    place = link.resolve()
+    if not (place / "data").exists():
         place.mkdir(exist_ok=True)
         place.chmod(0o700)
         give(place, account)
-        if place != link:
-            link.unlink(missing_ok=True)
-            link.symlink_to(place)
-    place = link.resolve()
     if not can_enter(place, account):
         who = account.name if account else user_name(os.geteuid())
         raise ServiceError(

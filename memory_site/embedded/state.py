@@ -59,7 +59,7 @@ class Home:
             (self.run / "users").touch(mode=0o600)
         except PermissionError as error:
             raise ServiceError(
-                f"{error.filename} belongs to another user: start as that user, or choose another MEMORY_HOME."
+                f"{error.filename} cannot be written: start as the user who owns it, or choose another MEMORY_HOME."
             ) from error
         except OSError as error:
             raise ServiceError(f"MEMORY_HOME cannot be made at {self.path}: {error.strerror}.") from error
