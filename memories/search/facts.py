@@ -52,6 +52,7 @@ SELECT model.id, coalesce(hnsw.is_ready, false),
     ARRAY(SELECT memory_count FROM known ORDER BY term COLLATE "C"),
     ARRAY(SELECT m.id FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active
           ORDER BY m.created_at DESC, m.id DESC LIMIT %(profile)s),
+    EXISTS (SELECT FROM memories_edge edge WHERE edge.space_id = %(space)s),
     CASE WHEN hnsw.is_ready THEN (SELECT count(*) FROM (
         SELECT FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active AND m.category = %(category)s
         LIMIT %(most_counted)s) AS counted) ELSE 0 END
@@ -67,7 +68,8 @@ class Facts:
     """`memory_counts` maps each term asked for to the number of active memories that hold it, 0 for an unknown one.
 
     `model_id` is None while nothing was ever embedded by the model. `uses_index` tells that there is an HNSW index to
-    walk, and that the category asked for, if any, is too large to compare all of it.
+    walk, and that the category asked for, if any, is too large to compare all of it. `has_links` tells that the space
+    has edges at all.
     """
 
     model_id: int | None
@@ -78,6 +80,7 @@ class Facts:
     memory_counts: dict[str, int]
     grams: frozenset[str]
     profile_ids: list[uuid.UUID]
+    has_links: bool
 
     @property
     def spelt_words(self) -> list[str]:
@@ -142,7 +145,7 @@ def read_facts(
         },
     )
     (row,) = cursor.fetchall()
-    model_id, is_indexed, memory_count, term_total, pending, terms, counts, profile_ids, in_category = row
+    model_id, is_indexed, memory_count, term_total, pending, terms, counts, profile_ids, has_links, in_category = row
     return Facts(
         model_id=model_id,
         uses_index=is_indexed and (category is None or in_category > most_compared),
@@ -152,6 +155,7 @@ def read_facts(
         memory_counts=dict(zip(terms, counts, strict=True)),
         grams=frozenset(grams),
         profile_ids=profile_ids,
+        has_links=has_links,
     )
 
 

@@ -8,7 +8,6 @@ Fusing ranks instead (RRF) loses six points of recall and breaks down when one l
 in another language.
 """
 
-import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -26,10 +25,10 @@ _DIGITS = 9
 class Candidate:
     """A memory some leg found. `cosine` is None while it has no embedding; `words` and `literal` are 0 to 1.
 
-    `created` is a time in seconds.
+    `id` is that of the memory as text, which is compared hundreds of times a search; `created` is a time in seconds.
     """
 
-    id: uuid.UUID
+    id: str
     cosine: float | None
     words: float
     literal: float
@@ -38,7 +37,7 @@ class Candidate:
     beginning: str
 
 
-def alone(candidates: Collection[Candidate], extremes: tuple[float, float] | None) -> dict[uuid.UUID, float]:
+def alone(candidates: Collection[Candidate], extremes: tuple[float, float] | None) -> dict[str, float]:
     """f of each candidate; `extremes` are the lowest and highest cosine, as `cosine_extremes` tells them."""
     return {
         candidate.id: _stretched(candidate.cosine, extremes)
@@ -55,15 +54,15 @@ def cosine_extremes(candidates: Collection[Candidate]) -> tuple[float, float] | 
 
 def fuse(
     candidates: Collection[Candidate],
-    by_itself: Mapping[uuid.UUID, float],
-    neighbours: Mapping[uuid.UUID, Collection[uuid.UUID]],
-    named: Collection[uuid.UUID],
+    by_itself: Mapping[str, float],
+    neighbours: Mapping[str, Collection[str]],
+    named: Collection[str],
 ) -> list[tuple[Candidate, float]]:
     """Candidates with their score, best first; equal ones by age, newest first, then by id.
 
     `named` are those whose author the question names.
     """
-    totals: dict[uuid.UUID, float] = {}
+    totals: dict[str, float] = {}
     for candidate in candidates:
         identifier = candidate.id
         total = by_itself[identifier] + WEIGHT_OF_AUTHOR * (identifier in named)
@@ -71,7 +70,7 @@ def fuse(
         if beside:
             total += WEIGHT_OF_NEIGHBOURS * max(by_itself.get(other, 0.0) for other in beside)
         totals[identifier] = round(total, _DIGITS)
-    ordered = sorted(candidates, key=lambda candidate: (-totals[candidate.id], -candidate.created, candidate.id.int))
+    ordered = sorted(candidates, key=lambda candidate: (-totals[candidate.id], -candidate.created, candidate.id))
     return [(candidate, totals[candidate.id] / MAXIMUM) for candidate in ordered]
 
 

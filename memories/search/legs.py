@@ -9,13 +9,11 @@ key; one with it walks its partial HNSW index, whose expression carries the widt
 
 # ruff: noqa: S608 - statements are put together from constants of this package; values are always parameters
 
-import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from django.db.backends.utils import CursorWrapper
 
 from memories.embedding.base import Vector
@@ -59,26 +57,37 @@ words AS MATERIALIZED (
     GROUP BY p.memory_id ORDER BY share DESC, p.memory_id LIMIT %(candidates)s
 )"""
 
-# Both scores of memory `m`, computed from all its chunks and all terms of the question.
-_DISTANCE_OF_M = f"""(SELECT min({_EXACT}) FROM memories_embedding e
-     WHERE e.space_id = %(space)s AND e.model_id = %(model)s AND e.memory_id = m.id)"""
-_SHARE_OF_M = f"""(SELECT {_SHARE} FROM terms t JOIN memories_memoryterm p
-     ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = m.id)"""
-# Times as numbers: they are compared and never shown, and numbers are read faster.
+# Both scores of one memory `m`, computed from all its chunks and all terms of the question. Times are numbers: they are
+# compared and never shown, and numbers are read faster.
 _ABOUT_M = f"extract(epoch FROM m.created_at)::float8, u.display_name, left(m.text, {BEGINNING})"
-SCORES = f"1 - {_DISTANCE_OF_M}, coalesce({_SHARE_OF_M}, 0), {_ABOUT_M}"
+SCORES = f"""
+    1 - (SELECT min({_EXACT}) FROM memories_embedding e
+         WHERE e.space_id = %(space)s AND e.model_id = %(model)s AND e.memory_id = m.id),
+    coalesce((SELECT {_SHARE} FROM terms t JOIN memories_memoryterm p
+              ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = m.id), 0), {_ABOUT_M}"""
 
-# What a leg has computed already is taken from it; of words only when it has read all of them.
+# What one leg found is scored by the other; words also score their own finds when they have not read all terms.
 _CANDIDATES = f"""
-WITH {TERMS}, {{vector}}, {_WORDS}, found AS MATERIALIZED (
-    SELECT memory_id, min(distance) AS distance, max(share) AS share FROM (
-        SELECT memory_id, distance, NULL::float8 AS share FROM vector
-        UNION ALL SELECT memory_id, NULL, CASE WHEN %(all_scanned)s THEN share END FROM words
-        UNION ALL SELECT unnest(%(literal)s::uuid[]), NULL, NULL
-    ) AS legs GROUP BY memory_id
+WITH {TERMS}, {{vector}}, {_WORDS}, scored AS (
+    SELECT memory_id, distance, NULL::float8 AS share, true AS by_vector FROM vector
+    UNION ALL SELECT memory_id, NULL, share, false FROM words
+    UNION ALL SELECT unnest(%(literal)s::uuid[]), NULL, NULL, false
+    UNION ALL
+    SELECT e.memory_id, {_EXACT}, NULL, false FROM memories_embedding e
+    WHERE e.space_id = %(space)s AND e.model_id = %(model)s
+      AND e.memory_id = ANY(ARRAY(SELECT memory_id FROM words) || %(literal)s::uuid[])
+    UNION ALL
+    SELECT p.memory_id, NULL, {_SHARE}, false FROM terms t JOIN memories_memoryterm p
+    ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = ANY(
+        ARRAY(SELECT memory_id FROM vector) || %(literal)s::uuid[]
+        || ARRAY(SELECT memory_id FROM words WHERE NOT %(all_scanned)s))
+    GROUP BY p.memory_id
+), found AS MATERIALIZED (
+    SELECT memory_id, min(distance) AS distance, max(share) AS share, bool_or(by_vector) AS by_vector
+    FROM scored GROUP BY memory_id
 )
-SELECT m.id, 1 - coalesce(found.distance, {_DISTANCE_OF_M}), coalesce(found.share, {_SHARE_OF_M}, 0), {_ABOUT_M},
-    found.distance IS NOT NULL, (SELECT count(*) FROM chunks)
+SELECT m.id::text, 1 - found.distance, coalesce(found.share, 0), {_ABOUT_M},
+    found.by_vector, (SELECT count(*) FROM chunks)
 FROM found JOIN memories_memory m ON m.id = found.memory_id AND m.space_id = %(space)s AND m.is_active
 LEFT JOIN accounts_user u ON u.id = m.created_by_id
 """
@@ -95,7 +104,8 @@ class Meaning:
     @cached_property
     def text(self) -> str:
         """The vector as PostgreSQL reads it."""
-        return "[" + ",".join(map(repr, self.vector.astype(np.float16).tolist())) + "]"
+        # Five digits are more than a half-precision number holds.
+        return "[" + ",".join([format(number, ".5g") for number in self.vector.tolist()]) + "]"
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ class Question:
 
 
 def find_candidates(
-    cursor: CursorWrapper, question: Question, *, literal: Collection[uuid.UUID], at_least: int
+    cursor: CursorWrapper, question: Question, *, literal: Collection[str], at_least: int
 ) -> list[Candidate]:
     """The best of each leg and the memories in `literal`, unordered, with both scores.
 
@@ -142,7 +152,7 @@ def find_candidates(
 
 
 def candidate_of(row: Sequence[Any]) -> Candidate:
-    """A candidate from the columns `m.id` and `SCORES`."""
+    """A candidate from the columns `m.id::text` and `SCORES`."""
     identifier, cosine, words, created, author, beginning = row
     return Candidate(
         id=identifier,
@@ -168,13 +178,13 @@ def candidates_statement(question: Question, *, limit: str) -> str:
     return _CANDIDATES.format(vector=vector, category=_in_category("p", question.category))
 
 
-def uuid_array(identifiers: Collection[uuid.UUID]) -> str:
+def uuid_array(identifiers: Collection[str]) -> str:
     """An array as PostgreSQL reads it: written at once, hundreds of ids take a fraction of the time."""
-    return "{" + ",".join(map(str, identifiers)) + "}"
+    return "{" + ",".join(identifiers) + "}"
 
 
 def _run(
-    cursor: CursorWrapper, question: Question, literal: Collection[uuid.UUID], *, limit: str
+    cursor: CursorWrapper, question: Question, literal: Collection[str], *, limit: str
 ) -> tuple[list[Candidate], int, int]:
     parameters = question.parameters | {
         "candidates": CANDIDATES_PER_LEG,

@@ -6,7 +6,6 @@ saved just before and after it with the same key (a session); and memories linke
 
 # ruff: noqa: S608 - statements are put together from constants of this package; values are always parameters
 
-import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -57,12 +56,13 @@ WITH {TERMS}, pairs AS MATERIALIZED (
 ), fresh AS (
     SELECT DISTINCT neighbour_id FROM pairs WHERE neighbour_id <> ALL(%(scored)s::uuid[])
 ), scored AS (
-    SELECT m.id, {SCORES}
+    SELECT m.id AS memory_id, m.id::text, {SCORES}
     FROM fresh JOIN memories_memory m ON m.id = fresh.neighbour_id AND m.space_id = %(space)s AND m.is_active
     LEFT JOIN accounts_user u ON u.id = m.created_by_id
     WHERE %(category)s::text IS NULL OR m.category = %(category)s
 )
-SELECT pairs.memory_id, pairs.neighbour_id, scored.* FROM pairs LEFT JOIN scored ON scored.id = pairs.neighbour_id
+SELECT pairs.memory_id::text, pairs.neighbour_id::text, scored.*
+FROM pairs LEFT JOIN scored ON scored.memory_id = pairs.neighbour_id
 """
 
 
@@ -70,12 +70,12 @@ SELECT pairs.memory_id, pairs.neighbour_id, scored.* FROM pairs LEFT JOIN scored
 class Neighbourhood:
     """`beside` tells, in both directions, who stands beside whom; `fresh` are those that no leg had found."""
 
-    beside: dict[uuid.UUID, set[uuid.UUID]]
+    beside: dict[str, set[str]]
     fresh: list[Candidate]
 
 
 def find_neighbours(
-    cursor: CursorWrapper, question: Question, best: Sequence[uuid.UUID], scored: Collection[uuid.UUID]
+    cursor: CursorWrapper, question: Question, best: Sequence[str], scored: Collection[str]
 ) -> Neighbourhood:
     """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query."""
     cursor.execute(
@@ -89,9 +89,9 @@ def find_neighbours(
             "links": _MOST_LINKS,
         },
     )
-    beside: dict[uuid.UUID, set[uuid.UUID]] = {}
-    fresh: dict[uuid.UUID, Candidate] = {}
-    for memory_id, neighbour_id, *columns in cursor.fetchall():
+    beside: dict[str, set[str]] = {}
+    fresh: dict[str, Candidate] = {}
+    for memory_id, neighbour_id, _, *columns in cursor.fetchall():
         beside.setdefault(memory_id, set()).add(neighbour_id)
         beside.setdefault(neighbour_id, set()).add(memory_id)
         if columns[0] is not None:

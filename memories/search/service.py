@@ -142,7 +142,7 @@ def _by_query(scope: _Scope, query: str) -> SearchResult:
     legs = ("vector", "words") if vector is not None else ("words",)
     with reading() as cursor:
         facts = scope.facts(cursor, asked, spec)
-        literal: list[uuid.UUID] = []
+        literal: list[str] = []
         expansions: Mapping[str, Sequence[Expansion]] = {}
         if facts.memory_counts:
             expansions = expand(
@@ -173,9 +173,7 @@ def _embed(query: str) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]
         return None, None, ("vector",)
 
 
-def _rank(
-    cursor: CursorWrapper, question: Question, query: str, literal: Collection[uuid.UUID], limit: int
-) -> list[_Ranked]:
+def _rank(cursor: CursorWrapper, question: Question, query: str, literal: Collection[str], limit: int) -> list[_Ranked]:
     candidates = find_candidates(cursor, question, literal=literal, at_least=limit)
     extremes = cosine_extremes(candidates)
     by_itself = alone(candidates, extremes)
@@ -185,10 +183,10 @@ def _rank(
     candidates += neighbourhood.fresh
     named = _named(candidates, set(plain_words(query).split()))
     ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
-    return [_Ranked(candidate.id, score, _scores(candidate)) for candidate, score in ordered[:limit]]
+    return [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]
 
 
-def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[uuid.UUID]:
+def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[str]:
     """Those whose author, or who speaks at their beginning, the question names with all words of the name."""
     is_asked: dict[str, bool] = {}
 
@@ -198,7 +196,7 @@ def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[uuid.UUID]:
             is_asked[name] = 0 < len(words) <= _MOST_NAME_WORDS and asked.issuperset(words)
         return is_asked[name]
 
-    named: set[uuid.UUID] = set()
+    named: set[str] = set()
     for candidate in candidates:
         speaker = _SPEAKER.match(candidate.beginning)
         if names(candidate.author) or (speaker is not None and names(speaker.group(1))):
@@ -229,7 +227,7 @@ def _by_keyword(scope: _Scope, keyword: str) -> SearchResult:
         return scope.result(cursor, ranked, facts, legs=("words", "literal"))
 
 
-def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[uuid.UUID]:
+def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[str]:
     found = find_by_keyword(
         cursor,
         scope.space,
@@ -239,7 +237,7 @@ def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[uuid.UUI
         category=scope.category,
         limit=scope.limit,
     )
-    return [row.id for row in found]
+    return [str(row.id) for row in found]
 
 
 def _by_category(scope: _Scope) -> SearchResult:

@@ -17,7 +17,7 @@ from memories.embedding.registry import ModelSpec
 from memories.embedding.service import get_embedder, split_passages
 from memories.models import Memory
 from memories.search.facts import read_facts, reading
-from memories.search.legs import Meaning, Question, find_candidates
+from memories.search.legs import Meaning, Question, find_candidates, uuid_array
 from memories.search.results import SimilarStatements
 from memories.search.words import weigh
 from memories.services.terms import split_words
@@ -32,7 +32,7 @@ COMPARED = 20
 
 _PASSAGES = """
 SELECT memory_id, embedding::vector::real[] FROM memories_embedding
-WHERE space_id = %s AND model_id = %s AND memory_id = ANY(%s)
+WHERE space_id = %s AND model_id = %s AND memory_id = ANY(%s::uuid[])
 ORDER BY memory_id, chunk
 """
 
@@ -55,10 +55,10 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
         if meaning is None:
             spec = None
             best = sorted(candidates, key=lambda candidate: (-round(candidate.words, 9), candidate.id))[:limit]
-            similarity = {candidate.id: None for candidate in best}
+            similarity = {uuid.UUID(candidate.id): None for candidate in best}
         else:
             best = sorted(candidates, key=lambda candidate: (-(candidate.cosine or -1.0), candidate.id))[:COMPARED]
-            cursor.execute(_PASSAGES, [space.id, meaning.model_id, [candidate.id for candidate in best]])
+            cursor.execute(_PASSAGES, [space.id, meaning.model_id, uuid_array([candidate.id for candidate in best])])
             compared = _compare(np.stack(vectors), cursor.fetchall())
             similarity = dict(sorted(compared.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
         memories = Memory.objects.in_space(space).active().select_related("created_by").in_bulk(list(similarity))
