@@ -47,6 +47,11 @@ class GrantResult:
     became_member: bool
     existed: bool = False
 
+    @property
+    def granted(self) -> AccessLevel:
+        """The level of the grant itself."""
+        return AccessLevel(self.grant.access_level)
+
 
 @dataclass(frozen=True)
 class NewKey:
@@ -63,6 +68,12 @@ def parse_level(level: object) -> AccessLevel:
         if isinstance(level, str) and level.strip().lower() == known.wire.lower():
             return known
     raise Invalid("The access level must be Read or ReadWrite.")
+
+
+def split_level(text: str) -> tuple[str, AccessLevel]:
+    """`NAME` or `NAME:LEVEL`, split at the last colon; without a level ReadWrite is meant. Raises `Invalid`."""
+    name, colon, level = text.rpartition(":")
+    return (name, parse_level(level)) if colon else (text, AccessLevel.READ_WRITE)
 
 
 def create_space(
@@ -90,9 +101,14 @@ def create_space(
     return space
 
 
+def find_space(key: str) -> Space | None:
+    """The space with this key, if there is one. For administrators: it asks nobody's access."""
+    return Space.objects.filter(key=clean_line(key, "space", maximum=MAXIMUM_KEY)).first()
+
+
 def get_space(key: str) -> Space:
     """The space with this key. Raises `NotFound` that lists some existing ones: for administrators only."""
-    space = Space.objects.filter(key=clean_line(key, "space", maximum=MAXIMUM_KEY)).first()
+    space = find_space(key)
     if space is None:
         existing = list(Space.objects.order_by("key").values_list("key", flat=True)[:20])
         known = f"existing spaces: {', '.join(existing)}" if existing else "there are no spaces yet"
