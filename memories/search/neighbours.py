@@ -16,7 +16,7 @@ from memories.search.legs import SCORES, TERMS, Question, candidate_of, uuid_arr
 
 # Candidates whose neighbours are looked up. A neighbour lifts by half of its own value: what none of the best stands
 # beside does not come near the ten that are asked for.
-BEST = 40
+BEST = 30
 SESSION_GAP = "10 minutes"
 # Memories of others that may lie between two of one session.
 _MOST_INTERLEAVED = 8
@@ -41,16 +41,18 @@ _LINKED = """
          ORDER BY e.created_at DESC, e.id LIMIT %(links)s)"""
 _EARLIER = {"before": "<", "order": "DESC"}
 _LATER = {"before": ">", "order": "ASC"}
-_KINDS = [
+_ADJACENT = [
     *(_BESIDE.format(column=column, **way) for column in ("source", "document_id") for way in (_EARLIER, _LATER)),
     *(_SESSION.format(**way) for way in (_EARLIER, _LATER)),
+]
+_LINKS = [
     _LINKED.format(this="from_memory_id", other="to_memory_id"),
     _LINKED.format(this="to_memory_id", other="from_memory_id"),
 ]
 _NEIGHBOURS = f"""
 WITH {TERMS}, pairs AS MATERIALIZED (
     SELECT DISTINCT t.id AS memory_id, beside.id AS neighbour_id
-    FROM memories_memory t CROSS JOIN LATERAL ({" UNION ALL ".join(_KINDS)}
+    FROM memories_memory t CROSS JOIN LATERAL ({{kinds}}
     ) AS beside(id)
     WHERE t.space_id = %(space)s AND t.id = ANY(%(best)s::uuid[])
 ), fresh AS (
@@ -75,11 +77,12 @@ class Neighbourhood:
 
 
 def find_neighbours(
-    cursor: CursorWrapper, question: Question, best: Sequence[str], scored: Collection[str]
+    cursor: CursorWrapper, question: Question, best: Sequence[str], scored: Collection[str], *, has_links: bool
 ) -> Neighbourhood:
     """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query."""
+    kinds = _ADJACENT + _LINKS if has_links else _ADJACENT
     cursor.execute(
-        _NEIGHBOURS,
+        _NEIGHBOURS.format(kinds=" UNION ALL ".join(kinds)),
         question.parameters
         | {
             "best": uuid_array(best),

@@ -1,7 +1,8 @@
 """Search of one space: the one way in for MCP, REST, the web and the services.
 
 A search by `query` takes at most six queries, whatever it finds: facts, words led to known ones (only when the space
-does not know one), candidates, neighbours, links of the first matches, and the memories themselves.
+does not know one), candidates, neighbours, links of the first matches (only when the space has links), and the memories
+themselves. By `keyword` it takes at most five, by `category` at most four.
 """
 
 import logging
@@ -112,7 +113,8 @@ class _Scope:
         degraded: tuple[str, ...] = (),
     ) -> SearchResult:
         """The answer: what the first matches are linked to, and everything it shows, in two queries."""
-        links = find_links(cursor, self.space, [row.id for row in ranked[:ENRICHED_MATCHES]])
+        roots = [row.id for row in ranked[:ENRICHED_MATCHES]] if facts.has_links else []
+        links = find_links(cursor, self.space, roots)
         ids = {row.id for row in ranked} | {link.node for link in links} | set(facts.profile_ids)
         rows = Memory.objects.in_space(self.space).select_related("created_by", "updated_by").filter(id__in=ids)
         memories = {memory.id: memory for memory in rows}
@@ -157,7 +159,7 @@ def _by_query(scope: _Scope, query: str) -> SearchResult:
         if vector is not None and facts.model_id is not None:
             meaning = Meaning(vector, facts.model_id, facts.uses_index)
         question = Question(scope.space, scope.category, meaning, weigh(facts, expansions))
-        ranked = _rank(cursor, question, query, literal, scope.limit)
+        ranked = _rank(cursor, question, query, literal, scope.limit, has_links=facts.has_links)
         return scope.result(cursor, ranked, facts, legs=legs, degraded=degraded)
 
 
@@ -173,12 +175,14 @@ def _embed(query: str) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]
         return None, None, ("vector",)
 
 
-def _rank(cursor: CursorWrapper, question: Question, query: str, literal: Collection[str], limit: int) -> list[_Ranked]:
+def _rank(
+    cursor: CursorWrapper, question: Question, query: str, literal: Collection[str], limit: int, *, has_links: bool
+) -> list[_Ranked]:
     candidates = find_candidates(cursor, question, literal=literal, at_least=limit)
     extremes = cosine_extremes(candidates)
     by_itself = alone(candidates, extremes)
     best = sorted(by_itself, key=lambda identifier: (-by_itself[identifier], identifier))[:BEST]
-    neighbourhood = find_neighbours(cursor, question, best, list(by_itself))
+    neighbourhood = find_neighbours(cursor, question, best, list(by_itself), has_links=has_links)
     by_itself |= alone(neighbourhood.fresh, extremes)
     candidates += neighbourhood.fresh
     named = _named(candidates, set(plain_words(query).split()))
