@@ -11,7 +11,7 @@ from memory_site.embedded.errors import HomeInUse, ServiceError, StopRequested
 from memory_site.embedded.placement import installed_programs
 from memory_site.embedded.services import embedded_services, temporary_services
 from memory_site.embedded.state import PROJECT, Home
-from memory_site.embedded.supervisor import StopSignals
+from memory_site.embedded.supervisor import StopSignals, say
 from memory_site.embedded.up import site_environment
 
 # How long another command may take to start the services that we wait for, and a stopped command to end.
@@ -37,8 +37,7 @@ def run_with_services(home: Home, command: Sequence[str]) -> int:
                     return _wait_for(command, environment, signals)
                 finally:
                     home.withdraw_connection()
-                    with home.no_borrowers():
-                        pass
+                    home.await_borrowers(lambda: say("waiting for another command that uses the same services."))
         except HomeInUse as in_use:
             borrowed = home.borrow()
             published = home.published_connection()

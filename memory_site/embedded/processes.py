@@ -141,8 +141,10 @@ class Processes:
         self.pids.record(process.program.name, fresh.pid)
         return fresh
 
-    def wait_until(self, process: Process, ready: Callable[[], bool], seconds: float) -> None:
-        """Wait until `ready` answers True.
+    def wait_until(
+        self, process: Process, ready: Callable[[], bool], seconds: float, every_seconds: float = 0.05
+    ) -> None:
+        """Ask `ready` again and again until it answers True.
 
         Raises ServiceError when the process ends first, or the time is over.
         """
@@ -154,7 +156,7 @@ class Processes:
                 raise ServiceError(f"{name} did not start ({exit_text(code)}).{process.last_words()}")
             if time.monotonic() > deadline:
                 raise ServiceError(f"{name} was not ready within {seconds:.0f} seconds.{process.last_words()}")
-            self.pause(0.05)
+            self.pause(every_seconds)
 
     def run(self, program: Program) -> Process:
         """Run a program to its end."""

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -91,12 +91,14 @@ class Home:
         os.set_inheritable(file.fileno(), True)
         return file
 
-    @contextmanager
-    def no_borrowers(self) -> Iterator[None]:
-        """Wait until nobody borrows the services any more, and let no new one in."""
+    def await_borrowers(self, before_waiting: Callable[[], None]) -> None:
+        """Return when nobody borrows the services any more; the callable is told when that takes a while."""
         with self._open(self.run / "users") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                before_waiting()
+                fcntl.flock(file, fcntl.LOCK_EX)
 
     def secret_key(self) -> str:
         """Django's SECRET_KEY; made once, readable only by the owner."""

@@ -64,7 +64,7 @@ def require_free(address: Address) -> None:
 
 @dataclass(frozen=True)
 class Site:
-    """The programs of one start: `setup` run to their end one after the other, `demo` on the first, `children` stay."""
+    """The programs of one start: `setup` run to their end in turn, `demo` on the first, `children` stay; web comes last."""
 
     setup: Sequence[Program]
     demo: Program | None
@@ -139,9 +139,9 @@ def _run(home: Home, processes: Processes, address: Address) -> None:
     home.publish_connection({**connection.environment, "SECRET_KEY": environment["SECRET_KEY"]})
     for program in site.children:
         child = processes.start(program)
+    processes.wait_until(child, lambda: _answers(f"{address.url}/livez"), WEB_READY_SECONDS, every_seconds=0.25)
     if site.demo is not None and connection.postgres is not None:
         _make_demo(processes, site.demo, connection.postgres.directory / "demo-created")
-    processes.wait_until(child, lambda: _answers(f"{address.url}/livez"), WEB_READY_SECONDS)
     say(_welcome(home, address, time.monotonic() - started))
     watch(processes, RestartLimit())
 
