@@ -4,6 +4,7 @@ It runs before authentication, so that a flood of bad keys never reaches the dat
 """
 
 import hashlib
+import ipaddress
 import logging
 import time
 from functools import lru_cache
@@ -43,6 +44,20 @@ def seconds_to_wait(caller: str) -> int | None:
     if count <= settings.RATE_LIMIT_REQUESTS:
         return None
     return max(1, -(-int(left) // 1000))
+
+
+def client_address(peer: str, forwarded_for: str) -> str:
+    """Where a request comes from: the peer, or what a trusted proxy says of it in `X-Forwarded-For`."""
+    if peer not in settings.TRUSTED_PROXIES:
+        return peer
+    # The nearest address that no trusted proxy added: whatever stands before it, the client itself may have made up.
+    for address in reversed([part.strip() for part in forwarded_for.split(",")]):
+        if address and address not in settings.TRUSTED_PROXIES:
+            try:
+                return str(ipaddress.ip_address(address))
+            except ValueError:
+                break
+    return peer
 
 
 @lru_cache(maxsize=4)

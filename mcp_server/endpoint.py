@@ -5,7 +5,6 @@ async with endpoint.running():
     await endpoint(scope, receive, send)
 """
 
-import ipaddress
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.keys import presented_key
-from accounts.rate_limit import seconds_to_wait
+from accounts.rate_limit import client_address, seconds_to_wait
 from mcp_server import threads
 from mcp_server.identity import set_access
 from mcp_server.server import server
@@ -79,7 +78,9 @@ class Endpoint:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
         key = presented_key(headers.get("x-api-key"), headers.get("authorization"))
-        wait = await threads.authenticate(seconds_to_wait, key or client_address(scope, headers))
+        peer = str((scope.get("client") or ("unknown", 0))[0])
+        caller = key or client_address(peer, headers.get("x-forwarded-for", ""))
+        wait = await threads.authenticate(seconds_to_wait, caller)
         if wait is not None:
             return await _answer(send, 429, headers=[(b"retry-after", str(wait).encode())])
         access = await threads.authenticate(access_for_key, key, "mcp") if key else None
@@ -89,21 +90,6 @@ class Endpoint:
             raise RuntimeError("the MCP endpoint is not running: the application's lifespan was not started")
         set_access(access)
         return await self._manager.handle_request(scope, receive, send)
-
-
-def client_address(scope: Scope, headers: dict[str, str]) -> str:
-    """Where a request comes from: the peer, or what a trusted proxy says of it."""
-    peer = (scope.get("client") or ("unknown", 0))[0]
-    if peer not in settings.TRUSTED_PROXIES:
-        return str(peer)
-    # The nearest address that no trusted proxy added: whatever stands before it, the client itself may have made up.
-    for address in reversed([part.strip() for part in headers.get("x-forwarded-for", "").split(",")]):
-        if address and address not in settings.TRUSTED_PROXIES:
-            try:
-                return str(ipaddress.ip_address(address))
-            except ValueError:
-                break
-    return str(peer)
 
 
 def _is_allowed_host(host: str) -> bool:

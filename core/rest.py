@@ -1,0 +1,32 @@
+"""Bases of the REST API: camelCase names on both sides, and no input that is not known.
+
+class NewMemory(RestBody): content: str
+class MemoryFilters(RestQuery): category: str | None = None
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ninja import Router, Schema
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+
+class WireRouter(Router):
+    """Routes whose answers are wire models: camelCase names, nulls dropped."""
+
+    def api_operation(self, *args: Any, **named: Any) -> Callable[..., Any]:
+        """As `Router.api_operation`, through which every route is registered."""
+        return super().api_operation(*args, **{**named, "by_alias": True, "exclude_none": True})
+
+
+class RestBody(Schema):
+    """A JSON body. Unknown fields are errors."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class RestQuery(Schema):
+    """Parameters after the question mark; `memory_site.api` refuses those that no such schema names."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, populate_by_name=True)

@@ -1,0 +1,111 @@
+"""Errors of the REST API as RFC 9457 problem details: the one place where errors become HTTP answers."""
+
+import json
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from core.errors import AccessDenied, AppError, Conflict, Invalid, NotFound, ProviderUnavailable
+
+logger = logging.getLogger(__name__)
+
+CONTENT_TYPE = "application/problem+json"
+_TITLES = {
+    400: "Malformed request",
+    401: "Not authenticated",
+    403: "Access denied",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    415: "Unsupported media type",
+    422: "Invalid input",
+    429: "Too many requests",
+    500: "Server error",
+    503: "Service unavailable",
+}
+_STATUS_OF_ERROR: tuple[tuple[type[AppError], int], ...] = (
+    (NotFound, 404),
+    (AccessDenied, 403),
+    (Conflict, 409),
+    (Invalid, 422),
+    (ProviderUnavailable, 503),
+)
+
+
+def problem(
+    request: HttpRequest,
+    status: int,
+    detail: str,
+    *,
+    errors: Sequence[str] = (),
+    headers: dict[str, str] | None = None,
+) -> HttpResponse:
+    """An answer that says what was wrong; `errors` are further sentences, one a field."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": _TITLES.get(status, "Error"),
+        "status": status,
+        "detail": detail.encode("utf-8", "replace").decode("utf-8"),
+        "instance": request.path,
+    }
+    if errors:
+        body["errors"] = [text.encode("utf-8", "replace").decode("utf-8") for text in errors]
+    return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
+
+
+def application_problem(request: HttpRequest, error: AppError) -> HttpResponse:
+    status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), 400)
+    return problem(request, status, error.message)
+
+
+def unexpected_problem(request: HttpRequest, error: Exception) -> HttpResponse:
+    """An error nobody foresaw: logged with a number that the answer repeats, without any detail."""
+    identifier = uuid.uuid4().hex[:12]
+    logger.error("%s %s failed, error %s", request.method, request.path, identifier, exc_info=error)
+    return problem(
+        request, 500, f"Something went wrong on the server (error {identifier}); tell an administrator this number."
+    )
+
+
+def field_errors(errors: Sequence[dict[str, Any]]) -> list[str]:
+    """What pydantic found wrong with the input, one sentence a field, in our words."""
+    sentences = []
+    for error in errors:
+        path = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path", "data", "payload")]
+        name = ".".join(path) or "The body"
+        sentences.append(_sentence(name, str(error.get("type", "")), error.get("ctx") or {}))
+    return list(dict.fromkeys(sentences))
+
+
+def _sentence(name: str, kind: str, context: dict[str, Any]) -> str:
+    if kind == "missing":
+        return f"{name} is required."
+    if kind == "extra_forbidden":
+        return f"{name} is not known here."
+    if kind.startswith("string"):
+        return f"{name} must be text."
+    if kind.startswith("int"):
+        return f"{name} must be a whole number."
+    if kind.startswith("bool"):
+        return f"{name} must be true or false."
+    if kind.startswith("uuid"):
+        return f"{name} must be an id such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427."
+    if kind in ("greater_than_equal", "less_than_equal"):
+        bound = context.get("ge", context.get("le"))
+        return f"{name} must be at {'least' if 'ge' in context else 'most'} {bound}."
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return f"{name} must be a JSON object."
+    return f"{name} is not valid."
+
+
+def is_json(body: bytes) -> bool:
+    """Whether a body can be read as JSON at all."""
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return True
