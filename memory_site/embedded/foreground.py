@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from memory_site.embedded.errors import HomeInUse, ServiceError, StopRequested
 from memory_site.embedded.placement import installed_programs
+from memory_site.embedded.programs import become_command
 from memory_site.embedded.services import embedded_services, temporary_services
 from memory_site.embedded.state import PROJECT, Home
 from memory_site.embedded.supervisor import StopSignals, say
@@ -26,7 +27,8 @@ def run_with_services(home: Home, command: Sequence[str]) -> int:
     """
     home.create()
     if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
-        _replace_by(command, {**os.environ, "SECRET_KEY": os.environ.get("SECRET_KEY") or home.secret_key()})
+        own_key = {"SECRET_KEY": os.environ.get("SECRET_KEY") or home.secret_key()}
+        become_command(command, _with_tools({**os.environ, **own_key}))
     deadline = time.monotonic() + OTHERS_START_SECONDS
     while True:
         try:
@@ -42,7 +44,8 @@ def run_with_services(home: Home, command: Sequence[str]) -> int:
             borrowed = home.borrow()
             published = home.published_connection()
             if published is not None:
-                _replace_by(command, {**published, **os.environ, "MEMORY_HOME": str(home.path)})
+                given = {name: value for name, value in os.environ.items() if value}
+                become_command(command, _with_tools({**published, **given, "MEMORY_HOME": str(home.path)}))
             borrowed.close()
             if time.monotonic() > deadline:
                 raise ServiceError(f"{in_use} Its services did not become ready.") from in_use
@@ -65,11 +68,6 @@ def run_tests(arguments: Sequence[str]) -> int:
         return 130
 
 
-def manage(*arguments: str) -> list[str]:
-    """The command line of one management command."""
-    return [sys.executable, str(PROJECT / "manage.py"), *arguments]
-
-
 def _with_tools(environment: Mapping[str, str]) -> dict[str, str]:
     """psql and pg_dump of the server's own version come first."""
     try:
@@ -77,15 +75,6 @@ def _with_tools(environment: Mapping[str, str]) -> dict[str, str]:
     except ServiceError:
         return dict(environment)
     return {**environment, "PATH": f"{tools}{os.pathsep}{environment.get('PATH', os.defpath)}"}
-
-
-def _replace_by(command: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Become the command: nothing is left for us to do."""
-    complete = _with_tools(environment)
-    try:
-        os.execvpe(command[0], list(command), complete)  # noqa: S606 - an argument list, no shell
-    except FileNotFoundError as error:
-        raise ServiceError(f"There is no command {command[0]!r}.") from error
 
 
 def _wait_for(

@@ -2,48 +2,21 @@
 
 import os
 import socket
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from memory_site.embedded.errors import ServiceError, StopRequested
 from memory_site.embedded.placement import remove_sockets
 from memory_site.embedded.processes import Processes, Program, exit_text
+from memory_site.embedded.programs import Address, address_from_environment, site_commands
 from memory_site.embedded.services import Connection, end_leftovers, start_services
 from memory_site.embedded.state import PROJECT, Home
 from memory_site.embedded.supervisor import RestartLimit, StopSignals, say, watch
 
 WEB_READY_SECONDS = 120  # the first start loads the embedding model from a cold disk
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where the web server listens."""
-
-    host: str
-    port: int
-
-    @property
-    def url(self) -> str:
-        """For a browser or client on this machine."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - shown, not bound
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
-
-
-def address_from_environment() -> Address:
-    """MEMORY_HOST and MEMORY_PORT.
-
-    Raises ServiceError when the port is no port.
-    """
-    host = os.environ.get("MEMORY_HOST") or "127.0.0.1"
-    port = os.environ.get("MEMORY_PORT") or "8000"
-    if not (port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
-        raise ServiceError(f"MEMORY_PORT must be a number from 1 to 65535, not {port!r}.")
-    return Address(host, int(port))
 
 
 def require_free(address: Address) -> None:
@@ -60,42 +33,6 @@ def require_free(address: Address) -> None:
             f"The web server cannot listen on {address.host} port {address.port} ({error.strerror}): stop the program "
             "that uses it, or set MEMORY_PORT (and MEMORY_HOST) to another, for example MEMORY_PORT=8001 bin/up."
         ) from error
-
-
-@dataclass(frozen=True)
-class Site:
-    """The programs of one start: `setup` run to their end in turn, `demo` on the first, `children` stay; web comes last."""
-
-    setup: Sequence[Program]
-    demo: Program | None
-    children: Sequence[Program]
-
-
-def memory_site(home: Home, environment: Mapping[str, str], address: Address) -> Site:
-    """Migrations, demo data, then beat, worker and web; they are stopped the other way round."""
-
-    def python(name: str, *arguments: str, log: Path | None, stop_seconds: float = 10) -> Program:
-        return Program(name, [sys.executable, *arguments], environment, PROJECT, log=log, stop_seconds=stop_seconds)
-
-    manage = str(PROJECT / "manage.py")
-    celery = ("-m", "celery", "-A", "memory_site")
-    worker = (*celery, "worker", "--concurrency", "2", "--loglevel", "INFO", "--without-gossip", "--without-mingle")
-    beat = (*celery, "beat", "--loglevel", "INFO", "--pidfile", "", "--schedule", str(home.beat / "schedule"))
-    web = (
-        *("-m", "uvicorn", "memory_site.asgi:application", "--host", address.host, "--port", str(address.port)),
-        *("--loop", "uvloop", "--http", "httptools", "--ws", "none", "--lifespan", "on", "--no-server-header"),
-        # TRUSTED_PROXIES decides whose forwarding headers count; uvicorn would believe every program on this machine.
-        *("--no-proxy-headers", "--timeout-graceful-shutdown", "5"),
-    )
-    return Site(
-        setup=[python("migrate", manage, "migrate", "--no-input", log=home.fresh_log("migrate"))],
-        demo=python("demo", manage, "demo", log=None),
-        children=[
-            python("beat", *beat, log=home.fresh_log("beat"), stop_seconds=5),
-            python("worker", *worker, log=home.fresh_log("worker")),
-            python("web", *web, log=None),
-        ],
-    )
 
 
 def up(home: Home) -> int:
@@ -130,18 +67,23 @@ def _run(home: Home, processes: Processes, address: Address) -> None:
     started = time.monotonic()
     connection = start_services(home, processes)
     environment = site_environment(home, connection, os.environ)
-    site = memory_site(home, environment, address)
-    for program in site.setup:
-        ended = processes.run(program)
-        code = ended.exit_code()
-        if code:
-            raise ServiceError(f"{program.name} failed ({exit_text(code)}).{ended.last_words()}")
+    commands = site_commands(home, address)
+
+    def program(name: str, log: Path | None, stop_seconds: float = 10) -> Program:
+        return Program(name, commands[name], environment, PROJECT, log=log, stop_seconds=stop_seconds)
+
+    migrate = processes.run(program("migrate", home.fresh_log("migrate")))
+    code = migrate.exit_code()
+    if code:
+        raise ServiceError(f"migrate failed ({exit_text(code)}).{migrate.last_words()}")
     home.publish_connection({**connection.environment, "SECRET_KEY": environment["SECRET_KEY"]})
-    for program in site.children:
-        child = processes.start(program)
-    processes.wait_until(child, lambda: _answers(f"{address.url}/livez"), WEB_READY_SECONDS, every_seconds=0.25)
-    if site.demo is not None and connection.postgres is not None:
-        _make_demo(processes, site.demo, connection.postgres.directory / "demo-created")
+    # They are stopped the other way round: first nobody asks, then nothing works, then nothing is planned.
+    processes.start(program("beat", home.fresh_log("beat"), stop_seconds=5))
+    processes.start(program("worker", home.fresh_log("worker")))
+    web = processes.start(program("web", log=None))
+    processes.wait_until(web, lambda: _answers(f"{address.url}/livez"), WEB_READY_SECONDS, every_seconds=0.25)
+    if connection.postgres is not None:
+        _make_demo(processes, program("demo", log=None), connection.postgres.directory / "demo-created")
     say(_welcome(home, address, time.monotonic() - started))
     watch(processes, RestartLimit())
 
