@@ -121,6 +121,7 @@ def test_a_first_start_shows_the_keys_and_term_leaves_nothing_behind(start: Call
         f'claude mcp add --transport http memory http://127.0.0.1:{port}/mcp --header "X-Api-Key: <key>"' in up.output
     )
     assert "mmcp_" in up.output
+    assert "is started again" not in up.output
     everything = descendants(up.process.pid)
     assert len(everything) > len(SERVICES)
     assert up.stop() == 0
