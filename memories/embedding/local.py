@@ -49,7 +49,9 @@ class LocalEmbedder:
         One at a time: a batch would keep every core, and a question asked meanwhile would wait for all of it.
         """
         check_passages(texts)
-        engine = self._load() if texts else None
+        if not texts:
+            return []
+        engine = self._load()
         return [unit_vector(engine.passage(text), self.spec) for text in texts]
 
     def _load(self) -> Any:

@@ -1,33 +1,68 @@
-"""The configured embedder, a small cache of query vectors, and splitting of long texts."""
+"""The one place where the rest of the server gets its embedding model.
 
-import re
+embedder = get_embedder()                          # None when EMBEDDINGS_PROVIDER is `none`
+vector = embed_query_cached(embedder, "Who signs off releases?")
+vectors = embedder.embed_passages(split_passages(text, embedder.spec))
+"""
+
 import threading
-import unicodedata
 from collections import OrderedDict
 
 from django.conf import settings
 
-from core.errors import ProviderUnavailable
 from memories.embedding.base import Embedder, Vector
-from memories.embedding.local import LocalEmbedder
-from memories.embedding.registry import ModelSpec
+from memories.embedding.passages import split_passages
 
-# 1,000 queries of 384 float32 numbers are 1.5 MB; of 3,072 numbers 12 MB.
-CACHED_QUERIES = 1_000
+__all__ = ["embed_query_cached", "get_embedder", "split_passages"]
 
-_lock = threading.Lock()
-_embedders: dict[tuple[object, ...], Embedder] = {}
-_queries: "OrderedDict[tuple[str, str], Vector]" = OrderedDict()
+# At most 512 questions of at most 1,000 characters: with their vectors below 1.5 MB for the local model (384
+# numbers), below 9 MB for the widest (3,072 numbers).
+_CACHED_QUERIES = 512
+_LONGEST_CACHED_QUERY = 1_000
+
+_Configuration = tuple[object, ...]
+
+_embedder_lock = threading.Lock()
+_queries_lock = threading.Lock()
+_embedder: tuple[_Configuration, Embedder] | None = None
+_queries: OrderedDict[tuple[_Configuration, str, str], Vector] = OrderedDict()
 
 
 def get_embedder() -> Embedder | None:
-    """The embedder of the settings, made once; None when EMBEDDINGS_PROVIDER is none.
+    """The configured embedding model, made once per process and again when the settings change.
 
-    Raises `ProviderUnavailable` when it cannot be made; that is tried again at the next call.
+    Raises `ProviderUnavailable` when the provider has to be asked for the width of its vectors and does not answer;
+    the next call tries again.
     """
+    global _embedder
     if settings.EMBEDDINGS_PROVIDER == "none":
         return None
-    configuration = (
+    configuration = _configuration()
+    with _embedder_lock:
+        if _embedder is None or _embedder[0] != configuration:
+            _embedder = (configuration, _make_embedder())
+        return _embedder[1]
+
+
+def embed_query_cached(embedder: Embedder, text: str) -> Vector:
+    """`embedder.embed_query(text)`, remembered for the last few hundred questions of this process."""
+    key = (_configuration(), embedder.spec.slug, text)
+    with _queries_lock:
+        found = _queries.get(key)
+        if found is not None:
+            _queries.move_to_end(key)
+            return found
+    vector = embedder.embed_query(text)
+    if len(text) <= _LONGEST_CACHED_QUERY:
+        with _queries_lock:
+            _queries[key] = vector
+            while len(_queries) > _CACHED_QUERIES:
+                _queries.popitem(last=False)
+    return vector
+
+
+def _configuration() -> _Configuration:
+    return (
         settings.EMBEDDINGS_PROVIDER,
         settings.EMBEDDINGS_ENDPOINT,
         settings.EMBEDDINGS_API_KEY,
@@ -35,49 +70,20 @@ def get_embedder() -> Embedder | None:
         settings.EMBEDDINGS_DIMENSIONS,
         settings.EMBEDDINGS_THREADS,
     )
-    with _lock:
-        embedder = _embedders.get(configuration)
-        if embedder is None:
-            embedder = _embedders[configuration] = _make()
-        return embedder
 
 
-def _make() -> Embedder:
+def _make_embedder() -> Embedder:
+    # Each engine is imported only where it is used: the other one's packages cost a second and tens of megabytes.
     if settings.EMBEDDINGS_PROVIDER == "local":
-        return LocalEmbedder(settings.EMBEDDINGS_THREADS)
-    raise ProviderUnavailable("not made", permanent=True)
+        from memories.embedding.local import LocalEmbedder
 
+        return LocalEmbedder(threads=settings.EMBEDDINGS_THREADS)
+    from memories.embedding.openai_compatible import RemoteEmbedder, connect
 
-def embed_query_cached(embedder: Embedder, text: str) -> Vector:
-    """The vector of a query, from memory when it was asked lately. Raises as `Embedder.embed_query` does."""
-    key = (embedder.spec.slug, text)
-    with _lock:
-        if key in _queries:
-            _queries.move_to_end(key)
-            return _queries[key]
-    vector = embedder.embed_query(text)
-    with _lock:
-        _queries[key] = vector
-        while len(_queries) > CACHED_QUERIES:
-            _queries.popitem(last=False)
-    return vector
-
-
-def split_passages(text: str, spec: ModelSpec) -> list[str]:
-    """`text` in pieces the model reads whole, each beginning where a sentence, line or word ends."""
-    limit = spec.chunk_characters
-    pieces: list[str] = []
-    start = 0
-    while start < len(text):
-        end = min(start + limit, len(text))
-        if end < len(text):
-            window = text[start + limit // 2 : end]
-            cut = max((m.end() for m in re.finditer(r"\n\n|[.!?。！？]\s|\n|\s", window)), default=0)
-            end = start + limit // 2 + cut if cut else end
-            while end < len(text) and unicodedata.combining(text[end]):
-                end += 1
-        piece = text[start:end].strip()
-        if piece:
-            pieces.append(piece)
-        start = end
-    return pieces
+    endpoint = connect(
+        settings.EMBEDDINGS_PROVIDER,
+        settings.EMBEDDINGS_ENDPOINT,
+        settings.EMBEDDINGS_API_KEY,
+        settings.EMBEDDINGS_MODEL,
+    )
+    return RemoteEmbedder(endpoint, dimensions=settings.EMBEDDINGS_DIMENSIONS)
