@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 # An index stays until its space has shrunk to half of what it takes to get one: no building and dropping in turns.
 _KEPT_ABOVE = 0.5
 # Any number that nothing else in this database locks.
-_BUILDER_LOCK = 7_206_114_310
+BUILDER_LOCK = 7_206_114_310
 _NAME = re.compile(r"memories_hnsw_(\d+)_([0-9a-f]{32})")
 # The graph of 100,000 vectors of 384 numbers fits; without the memory to hold it, a build takes many times as long.
 _BUILD_MEMORY = "256MB"
@@ -109,7 +109,7 @@ def _maintain(cursor: CursorWrapper) -> list[str]:
 def _only_builder() -> Iterator[CursorWrapper | None]:
     """A cursor of a session that is the only one to build, or None. Its settings are put back afterwards."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_BUILDER_LOCK])
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [BUILDER_LOCK])
         if not cursor.fetchall()[0][0]:
             yield None
             return
@@ -121,7 +121,7 @@ def _only_builder() -> Iterator[CursorWrapper | None]:
         finally:
             cursor.execute("RESET max_parallel_maintenance_workers")
             cursor.execute("RESET maintenance_work_mem")
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [_BUILDER_LOCK])
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [BUILDER_LOCK])
 
 
 def _build(cursor: CursorWrapper, size: _Size) -> None:

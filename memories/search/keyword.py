@@ -1,8 +1,9 @@
 """Memories by a keyword: those that hold it as it is, and those that hold its words in another form or misspelt.
 
 In the order of the answer: the keyword as whole words, as a part of words, its words in other forms or places, its
-words misspelt; the newest first within each. Nothing is ranked by `word_similarity`, which takes seconds on large
-spaces; every part of the statement has a bound of its own.
+words misspelt; the newest first within each. A keyword with signs in it ("100%", "snake_case") is meant to the letter,
+as long as some memory holds it so. Nothing is ranked by `word_similarity`, which takes seconds on large spaces; every
+part of the statement has a bound of its own.
 """
 
 # ruff: noqa: S608 - statements are put together from constants of this package; values are always parameters
@@ -23,6 +24,8 @@ SCANNED = 1_000
 SCANNED_WITHOUT_INDEX = 20_000
 # Memories read through the rarest word of the keyword.
 MOST_POSTINGS = 2_000
+# Whoever writes one of these means it; punctuation that belongs to sentences and words says nothing.
+_SIGN = re.compile(r"[^\w\s.,;:!?'’-]|_")
 _TRIGRAM = re.compile(r"[^\W_]{3}")
 
 _HOLDS = "m.text ILIKE %(pattern)s"
@@ -118,4 +121,7 @@ def find_by_keyword(
             "limit": limit,
         },
     )
-    return [Found(identifier, is_literal) for identifier, is_literal in cursor.fetchall()]
+    found = [Found(identifier, is_literal) for identifier, is_literal in cursor.fetchall()]
+    if _SIGN.search(keyword) and any(row.is_literal for row in found):
+        return [row for row in found if row.is_literal]
+    return found

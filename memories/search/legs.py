@@ -183,15 +183,19 @@ def uuid_array(identifiers: Collection[str]) -> str:
     return "{" + ",".join(identifiers) + "}"
 
 
-def _run(
-    cursor: CursorWrapper, question: Question, literal: Collection[str], *, limit: str
-) -> tuple[list[Candidate], int, int]:
-    parameters = question.parameters | {
+def candidates_parameters(question: Question, literal: Collection[str]) -> dict[str, Any]:
+    """The parameters of `candidates_statement`."""
+    return question.parameters | {
         "candidates": CANDIDATES_PER_LEG,
         "postings": MOST_POSTINGS,
         "literal": uuid_array(literal),
     }
-    cursor.execute(candidates_statement(question, limit=limit), parameters)
+
+
+def _run(
+    cursor: CursorWrapper, question: Question, literal: Collection[str], *, limit: str
+) -> tuple[list[Candidate], int, int]:
+    cursor.execute(candidates_statement(question, limit=limit), candidates_parameters(question, literal))
     rows = cursor.fetchall()
     chunks = rows[0][-1] if rows else 0
     return [candidate_of(row[:-2]) for row in rows], sum(row[-2] for row in rows), chunks

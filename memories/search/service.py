@@ -78,7 +78,7 @@ def search(
     space = access.space(container_tag)
     query = _criterion(query, "query", MAXIMUM_QUERY)
     keyword = _criterion(keyword, "keyword", MAXIMUM_KEYWORD)
-    category = optional_line(category, "category", maximum=MAXIMUM_CATEGORY)
+    category = optional_line(_criterion(category, "category", MAXIMUM_CATEGORY), "category", maximum=MAXIMUM_CATEGORY)
     if query is None and keyword is None and category is None:
         raise Invalid("At least one of query, keyword and category is needed.")
     scope = _Scope(space, category, clamp_limit(limit), include_profile)
@@ -116,7 +116,9 @@ class _Scope:
         roots = [row.id for row in ranked[:ENRICHED_MATCHES]] if facts.has_links else []
         links = find_links(cursor, self.space, roots)
         ids = {row.id for row in ranked} | {link.node for link in links} | set(facts.profile_ids)
-        rows = Memory.objects.in_space(self.space).select_related("created_by", "updated_by").filter(id__in=ids)
+        rows = (
+            Memory.objects.in_space(self.space).select_related("created_by", "updated_by").filter(id__in=ids).order_by()
+        )
         memories = {memory.id: memory for memory in rows}
         return SearchResult(
             matches=[
@@ -184,7 +186,7 @@ def _rank(
     best = sorted(by_itself, key=lambda identifier: (-by_itself[identifier], identifier))[:BEST]
     neighbourhood = find_neighbours(cursor, question, best, list(by_itself), has_links=has_links)
     by_itself |= alone(neighbourhood.fresh, extremes)
-    candidates += neighbourhood.fresh
+    candidates += [candidate for candidate in neighbourhood.fresh if _scores(candidate)]
     named = _named(candidates, set(plain_words(query).split()))
     ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
     return [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]
