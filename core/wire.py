@@ -28,7 +28,7 @@ def _iso(moment: datetime) -> str:
 
 
 # ISO 8601 in UTC with an explicit offset, as in 2026-03-01T12:00:00.123456+00:00.
-Moment = Annotated[datetime, PlainSerializer(_iso, return_type=str, when_used="json")]
+Moment = Annotated[datetime, PlainSerializer(_iso, return_type=str)]
 
 # Characters of stored text in one answer: about 15,000 tokens of English, well below what clients cut off at (25,000).
 ANSWER_BUDGET = 60_000

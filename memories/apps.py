@@ -11,3 +11,8 @@ class MemoriesConfig(AppConfig):
         from memories.embedding.checks import validate_embedding_settings
 
         validate_embedding_settings()
+
+        from memories.services.reindex import request_reindex
+        from spaces.signals import space_language_changed
+
+        space_language_changed.connect(request_reindex, dispatch_uid="memories.reindex")

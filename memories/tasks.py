@@ -4,6 +4,8 @@ from celery import shared_task
 
 from memories.search.index import maintain_indexes
 from memories.services.embeddings import embed_pending, owe_missing
+from memories.services.reindex import reindex_words
+from spaces.models import Space
 
 
 @shared_task
@@ -26,3 +28,10 @@ def sweep() -> None:
 def maintain_search_indexes() -> list[str]:
     """Build the vector indexes that large spaces need, and drop those that nothing uses any more."""
     return maintain_indexes()
+
+
+@shared_task
+def reindex_space(space_id: str) -> int:
+    """Build the word index of a space anew, unless the space is gone."""
+    space = Space.objects.filter(id=space_id).first()
+    return reindex_words(space) if space is not None else 0

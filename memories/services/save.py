@@ -5,6 +5,7 @@ saved = save_memory(access, content="The office closes at six.", category="offic
 
 import hashlib
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -70,6 +71,11 @@ def content_hash(text: str, category: str | None) -> bytes:
     return hashlib.sha256(f"{category or ''}\x00{text}".encode()).digest()
 
 
+def term_context(author: str, moment: datetime) -> list[str]:
+    """What is indexed with the words of a memory: who said it and when, which people name when they ask."""
+    return [author, f"{moment:%d %B %Y}"]
+
+
 def _model_or_none() -> ActiveModel | None:
     try:
         return active_model()
@@ -115,7 +121,7 @@ def _store(
     )
     document.save(force_insert=True)
     memory.save(force_insert=True)
-    memory.term_total = add_terms(memory, space.language, [access.display_name, f"{now:%d %B %Y}"])
+    memory.term_total = add_terms(memory, space.language, term_context(access.display_name, now))
     Memory.objects.filter(id=memory.id).update(term_total=memory.term_total)
     owe_embedding(memory, model)
     return memory

@@ -35,6 +35,7 @@ class RequestedGrant:
 
     space: Space
     level: AccessLevel = AccessLevel.READ_WRITE
+    is_default: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,3 +185,23 @@ def grant_space(key: ApiKey, space: Space, level: AccessLevel, *, make_default: 
     became_member = add_member(key.user, space, granted)
     effective = min(granted, role_ceiling(key.user), member_levels(key.user)[space.id])
     return GrantResult(grant=grant, effective=effective, became_member=became_member, existed=existing is not None)
+
+
+@transaction.atomic
+def save_grants(key: ApiKey, requested: Sequence[RequestedGrant]) -> Sequence[GrantResult]:
+    """Make `requested` the grants of a key: others are withdrawn, levels and the default are set as asked for.
+
+    Without a default among them the first becomes it. Raises `Invalid` when a space or the default is named twice.
+    """
+    wanted = {grant.space.id: grant for grant in requested}
+    if len(wanted) != len(requested) or sum(grant.is_default for grant in requested) > 1:
+        raise Invalid("A space may be granted only once, and only one can be the active space.")
+    default = next((grant.space.id for grant in requested if grant.is_default), next(iter(wanted), None))
+    existing = SpaceGrant.objects.select_for_update().filter(api_key=key).order_by("id")
+    for grant in list(existing):
+        if grant.space_id not in wanted:
+            grant.delete()
+        elif grant.access_level != wanted[grant.space_id].level:
+            grant.access_level = wanted[grant.space_id].level
+            grant.save(update_fields=["access_level"])
+    return [grant_space(key, grant.space, grant.level, make_default=grant.space.id == default) for grant in requested]
