@@ -23,3 +23,23 @@ def flush_reaches_every_table():
 
         patch.setattr(DatabaseOperations, "sql_flush", cascading)
         yield
+
+
+@pytest.fixture(scope="session")
+def site_process(django_db_setup):
+    """The real site over HTTP for the whole run; it opens the database only when it is asked something."""
+    from tests.live import running_site
+
+    with running_site() as address:
+        yield address
+
+
+@pytest.fixture
+def site(site_process, transactional_db):
+    """The address of the running site. The test's data is really committed, so that the site sees it."""
+    from accounts.last_used import forget_noted, wait_until_written
+
+    yield site_process
+    # What the site still writes must not meet the next test's database.
+    wait_until_written()
+    forget_noted()

@@ -1,0 +1,151 @@
+"""The endpoint as HTTP: methods, paths, keys, hosts, origins, limits."""
+
+import http.client
+import json
+
+import httpx2
+import pytest
+
+from accounts.models import ApiKey
+from memories.tests.factories import make_key, make_person, make_space
+from tests.live import ERAS, Agent, post, tool_call
+
+
+@pytest.fixture
+def key(site) -> str:
+    return make_key(make_person(), make_space()).secret
+
+
+WHO = tool_call("whoAmI", {})
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+@pytest.mark.parametrize("era", ERAS)
+def test_both_paths_are_served_without_a_redirect(site, key, path, era):
+    assert Agent(site, key, era, path).call("whoAmI")["userRole"] == "Writer"
+    assert post(site, key, WHO, path).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "HEAD", "PATCH"])
+def test_other_methods_are_not_allowed(site, key, method):
+    answer = httpx2.request(method, f"{site}/mcp", headers={"X-Api-Key": key, "Accept": "text/event-stream"}, timeout=5)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "POST, OPTIONS"
+
+
+def test_without_a_valid_key_nothing_is_served(site, key):
+    for headers in (
+        {},
+        {"X-Api-Key": "mmcp_wrong"},
+        {"Authorization": "Bearer mmcp_wrong"},
+        {"Authorization": f"Basic {key}"},
+        {"X-Api-Key": "mmcp_wrong", "Authorization": f"Bearer {key}"},
+        {"X-Api-Key": "mmcp_" + "0" * 5000},
+    ):
+        answer = post(site, None, WHO, **headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+        assert answer.content == b""
+
+
+def test_a_key_is_taken_from_either_header(site, key):
+    assert post(site, None, WHO, **{"X-Api-Key": key}).status_code == 200
+    assert post(site, None, WHO, Authorization=f"bearer  {key}").status_code == 200
+    assert post(site, None, WHO, **{"X-Api-Key": " ", "Authorization": f"Bearer {key}"}).status_code == 200
+
+
+def test_blanks_and_bytes_around_a_key_do_no_harm(site, key):
+    # Sent as they are, which the client library would refuse to do.
+    for value, status in ((f"{key}  ".encode(), 200), (b"\xff\xfe\x80", 401)):
+        connection = http.client.HTTPConnection("127.0.0.1", int(site.rsplit(":", 1)[1]), timeout=20)
+        headers = {"X-Api-Key": value, "Content-Type": "application/json", "Accept": "application/json"}
+        connection.request("POST", "/mcp", json.dumps(WHO), headers)
+        assert connection.getresponse().status == status
+        connection.close()
+
+
+def test_the_query_string_is_no_place_for_a_key(site, key):
+    assert post(site, None, WHO, f"/mcp?X-Api-Key={key}&api_key={key}").status_code == 401
+
+
+def test_revoking_counts_from_the_next_request_on(site, key):
+    from accounts.services.keys import revoke_key
+
+    assert post(site, key, WHO).status_code == 200
+    revoke_key(ApiKey.objects.get())
+    assert post(site, key, WHO).status_code == 401
+
+
+def test_the_use_of_a_key_is_noted(site, key):
+    from accounts.last_used import wait_until_written
+
+    post(site, key, WHO)
+    wait_until_written()
+    assert ApiKey.objects.get().last_used_at is not None
+
+
+def test_accept_may_be_left_out_or_be_json_alone(site, key):
+    for accept in ("application/json", "*/*"):
+        assert post(site, key, WHO, Accept=accept).status_code == 200
+
+
+def test_other_hosts_and_origins_are_refused(site, key):
+    assert post(site, key, WHO, Host="evil.example").status_code == 421
+    assert post(site, key, WHO, Origin="https://evil.example").status_code == 403
+    assert post(site, key, WHO, Origin="null").status_code == 403
+    assert post(site, key, WHO, Origin="http://localhost:6274").status_code == 200
+
+
+def test_a_browser_may_ask_first(site, settings):
+    settings.CSRF_TRUSTED_ORIGINS = ["https://chat.example"]
+    answer = httpx2.options(f"{site}/mcp", headers={"Origin": "https://chat.example"})
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == "https://chat.example"
+    assert "x-api-key" in answer.headers["access-control-allow-headers"]
+    refused = post(site, None, WHO, Origin="https://chat.example")
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == "https://chat.example"
+
+
+def test_a_body_over_the_limit_is_refused(site, key, settings):
+    answer = post(site, key, b"x" * (settings.MAXIMUM_BODY_BYTES + 1))
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_no_message_is_refused_and_never_a_server_error(site, key, body):
+    assert 400 <= post(site, key, body).status_code < 500
+
+
+def test_the_rate_limit_comes_before_the_key_and_counts_for_each_key(site, key, settings):
+    settings.RATE_LIMIT_ENABLED = True
+    settings.RATE_LIMIT_REQUESTS = 3
+    settings.RATE_LIMIT_WINDOW_SECONDS = 30
+    import secrets
+
+    wrong = secrets.token_hex(8)
+    assert [post(site, wrong, WHO).status_code for _ in range(4)] == [401, 401, 401, 429]
+    limited = post(site, wrong, WHO)
+    assert 1 <= int(limited.headers["retry-after"]) <= 30
+    assert limited.content == b""
+    assert post(site, key, WHO).status_code == 200
+    assert httpx2.get(f"{site}/health").status_code == 200
+
+
+def test_without_redis_requests_pass(site, key, settings):
+    settings.RATE_LIMIT_ENABLED = True
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert post(site, key, WHO).status_code == 200
+
+
+def test_a_call_leaves_one_line_without_its_arguments(site, key, caplog):
+    with caplog.at_level("INFO", logger="mcp_server.calls"):
+        Agent(site, key).call("add_memory", content="Nothing of this may be logged.")
+        Agent(site, key).error("getDocument", documentId="nope")
+    lines = [record.getMessage() for record in caplog.records if record.name == "mcp_server.calls"]
+    assert len(lines) == 2
+    assert "tool=add_memory" in lines[0]
+    assert "outcome=ok" in lines[0]
+    assert "outcome=invalid" in lines[1]
+    assert "Nothing of this" not in caplog.text
+    assert key not in caplog.text
