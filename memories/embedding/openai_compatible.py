@@ -8,6 +8,7 @@ and where to, is decided by the EMBEDDINGS settings alone.
 """
 
 import functools
+import os
 from collections.abc import Sequence
 
 from core.errors import ProviderUnavailable
@@ -23,6 +24,10 @@ BATCH = 32
 def connect(provider: str, endpoint: str, api_key: str, model: str) -> Endpoint:
     """The connection to a provider, one per process and configuration; nothing is sent yet."""
     return Endpoint(provider=provider, base_url=endpoint, api_key=api_key, model=model or DEFAULT_MODELS[provider])
+
+
+# A connection must not be used by two processes.
+os.register_at_fork(after_in_child=connect.cache_clear)
 
 
 class RemoteEmbedder:

@@ -5,6 +5,7 @@ vector = embed_query_cached(embedder, "Who signs off releases?")
 vectors = embedder.embed_passages(split_passages(text, embedder.spec))
 """
 
+import os
 import threading
 from collections import OrderedDict
 
@@ -26,6 +27,15 @@ _embedder_lock = threading.Lock()
 _queries_lock = threading.Lock()
 _embedder: tuple[_Configuration, Embedder] | None = None
 _queries: OrderedDict[tuple[_Configuration, str, str], Vector] = OrderedDict()
+
+
+def _after_fork() -> None:
+    """A lock that was held while the process forked would stay locked in the child, and connections are not shared."""
+    global _embedder_lock, _queries_lock, _embedder
+    _embedder_lock, _queries_lock, _embedder = threading.Lock(), threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def get_embedder() -> Embedder | None:
