@@ -1,7 +1,7 @@
 """Documents over REST."""
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query
+from ninja import Query, Status
 
 from core.rest import RestBody, RestQuery, WireRouter
 from core.wire import WireModel
@@ -37,11 +37,11 @@ class WireDocumentList(WireModel):
 
 
 @router.post("/documents", response={201: WireDocument}, summary="Store a document")
-def post_document(request: HttpRequest, response: HttpResponse, payload: NewDocument) -> tuple[int, WireDocument]:
+def post_document(request: HttpRequest, response: HttpResponse, payload: NewDocument) -> Status[WireDocument]:
     """Store a document; of a pdf the text is read and stored. It makes no memories."""
     document = create_document(access_of(request), **payload.dict())
     response["Location"] = f"/api/v1/documents/{document.id}"
-    return 201, WireDocument.of(document)
+    return Status(201, WireDocument.of(document))
 
 
 @router.get("/documents", response=WireDocumentList, summary="List documents")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query
+from ninja import Query, Status
 
 from core.rest import RestBody, RestQuery, WireRouter
 from core.wire import WireModel
@@ -74,11 +74,11 @@ class WireMemoryList(WireModel):
 
 
 @router.post("/memories", response={200: WireWriteResult, 201: WireWriteResult}, summary="Remember")
-def post_memory(request: HttpRequest, response: HttpResponse, payload: NewMemory) -> tuple[int, WireWriteResult]:
+def post_memory(request: HttpRequest, response: HttpResponse, payload: NewMemory) -> Status[WireWriteResult]:
     """Remember a statement. 201 when it was added, 200 when the space knew it already."""
     saved = save_memory(access_of(request), **payload.dict())
     response["Location"] = f"/api/v1/memories/{saved.memory.id}"
-    return (200 if saved.duplicate else 201), WireWriteResult.of_save(saved)
+    return Status(200 if saved.duplicate else 201, WireWriteResult.of_save(saved))
 
 
 @router.get("/memories", response=WireMemoryList, summary="List memories")

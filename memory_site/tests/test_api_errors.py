@@ -1,0 +1,168 @@
+"""Every error of the API is a problem with one clear sentence, whatever was sent."""
+
+import json
+import re
+import uuid
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memories.models import Memory
+from memories.tests.factories import make_access, make_key, make_person, make_space, remember
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client() -> Client:
+    key = make_key(make_person(), make_space("own")).secret
+    return Client(headers={"X-Api-Key": key}, raise_request_exception=False)
+
+
+def problem(answer, status: int) -> dict[str, object]:
+    assert answer.status_code == status, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    body = json.loads(answer.content)
+    assert body["status"] == status
+    assert body["title"]
+    assert body["detail"].endswith(".")
+    assert not re.search(r"Traceback|pydantic|psycopg|https?://", answer.content.decode())
+    return dict(body)
+
+
+def test_without_a_key_nothing_is_served():
+    for headers in ({}, {"X-Api-Key": "mmcp_wrong"}, {"Authorization": "Bearer x"}):
+        answer = Client(headers=headers).get("/api/v1/me")
+        problem(answer, 401)
+        assert answer["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (b"{", 400, "not valid JSON"),
+        (b"", 422, "The body is required."),
+        (b"\xff", 400, "not valid JSON"),
+        (b"[" * 100_000, 400, "not valid JSON"),
+        (b"[]", 422, "must be a JSON object"),
+        (b"null", 422, ""),
+        (b"{}", 422, "content is required."),
+        (b'{"content": 5}', 422, "content must be text."),
+        (b'{"content": ["a"]}', 422, "content must be text."),
+        (b'{"content": " "}', 422, "content must not be empty."),
+        (b'{"content": "\\u0000"}', 422, "content must not be empty."),
+        (b'{"content": "a\\ud800"}', 422, "surrogate"),
+        (b'{"content": "a", "category": "%s"}' % (b"c" * 101), 422, "category is too long"),
+        (b'{"content": "%s"}' % (b"x" * 10_000_000), 422, "content is too long"),
+        (b'{"content": "a", "nope": 1}', 422, "nope is not known here."),
+        (b'{"content": "a", "containerTag": "nowhere"}', 404, "not found or is not accessible"),
+    ],
+    ids=range(16),
+)
+def test_a_bad_memory_is_refused_in_words_and_not_stored(client, body, status, said):
+    answer = client.post("/api/v1/memories", body, content_type="application/json")
+    assert said in json.dumps(problem(answer, status), ensure_ascii=False)
+    assert not Memory.objects.exists()
+
+
+def test_other_content_types_are_refused(client):
+    problem(client.post("/api/v1/memories", b"{}", content_type="text/plain"), 415)
+
+
+def test_a_body_over_the_limit_is_refused(client, settings):
+    problem(
+        client.post("/api/v1/memories", b"x" * (settings.MAXIMUM_BODY_BYTES + 1), content_type="application/json"), 413
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/memories?limit=x", 422, "limit must be a whole number."),
+        ("/memories?isActive=perhaps", 422, "isActive must be true or false."),
+        ("/memories?cursor=zzz", 422, "cursor is not one"),
+        ("/memories?catgory=x", 422, "Unknown parameter: catgory"),
+        ("/memories/zzz", 422, "memoryId must be an id"),
+        (f"/memories/{uuid.uuid4()}", 404, "not found or is not accessible"),
+        ("/documents/zzz", 422, "documentId must be an id"),
+        (f"/documents/{uuid.uuid4()}", 404, "not found or is not accessible"),
+        ("/spaces/nowhere", 404, "not found or is not accessible"),
+        ("/search", 422, "At least one of query, keyword and category is needed."),
+        ("/search?query=a&limit=1e9", 422, "limit must be a whole number."),
+        ("/nothing", 404, "There is nothing at this address"),
+    ],
+)
+def test_a_bad_question_is_answered_in_words(client, path, status, said):
+    assert said in json.dumps(problem(client.get(f"/api/v1{path}"), status), ensure_ascii=False)
+
+
+def test_a_wrong_method_names_the_right_ones(client):
+    answer = client.patch("/api/v1/memories")
+    problem(answer, 405)
+    assert "POST" in answer["Allow"]
+
+
+def test_someone_elses_ids_look_like_unknown_ones(client):
+    theirs = remember(make_access("foreign"), "Theirs.")
+    for path, identifier in (("memories", theirs.id), ("documents", theirs.document_id)):
+        unknown = uuid.uuid4()
+        a = problem(client.get(f"/api/v1/{path}/{identifier}"), 404)
+        b = problem(client.get(f"/api/v1/{path}/{unknown}"), 404)
+        assert str(a).replace(str(identifier), "") == str(b).replace(str(unknown), "")
+    problem(client.delete(f"/api/v1/memories/{theirs.id}"), 404)
+    theirs.refresh_from_db()
+    assert theirs.is_active
+
+
+def test_too_many_requests_are_told_when_to_come_back(client, settings):
+    settings.RATE_LIMIT_ENABLED = True
+    settings.RATE_LIMIT_REQUESTS = 2
+    answers = [client.get("/api/v1/me") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    problem(answers[2], 429)
+    assert int(answers[2]["Retry-After"]) >= 1
+
+
+def test_an_error_nobody_foresaw_is_told_by_number_only(client, monkeypatch, caplog):
+    from memories import api
+
+    def broken(*args, **kwargs):
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(api, "list_memories_after", broken)
+    body = problem(client.get("/api/v1/memories"), 500)
+    number = re.search(r"error ([0-9a-f]{12})", str(body["detail"]))
+    assert number
+    assert number[1] in caplog.text
+    assert "secret detail" not in str(body)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=6,
+)
+paths = st.sampled_from(["memories", "memories/forget", "search", "documents"])
+names = st.sampled_from(["content", "category", "source", "containerTag", "query", "keyword", "limit", "title"])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(["memories", "memories/forget", "search", "documents"]), st.dictionaries(names, values, max_size=4)
+)
+def test_no_body_whatever_breaks_the_server(client, path, body):
+    answer = client.post(f"/api/v1/{path}", json.dumps(body), content_type="application/json")
+    assert answer.status_code < 500
+    if answer.status_code >= 400:
+        problem(answer, answer.status_code)
+
+
+def test_the_description_is_open_and_loads_nothing_from_elsewhere():
+    page = Client().get("/api/v1/docs")
+    assert page.status_code == 200
+    assert not re.search(r'(src|href)="(https?:)?//', page.content.decode())
+    description = Client().get("/api/v1/openapi.json").json()
+    assert "/api/v1/search" in description["paths"]
+    assert "memoryId" in description["components"]["schemas"]["WireWriteResult"]["properties"]
