@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.embedding.local import engine_problem
-from memories.embedding.registry import LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
+from memories.embedding.registry import DEFAULT_MODELS, LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
 
 PROVIDERS = ("local", "openai", "azure", "gemini", "none")
 
@@ -79,7 +79,7 @@ def _check_remote(provider: str) -> None:
         raise ImproperlyConfigured(
             "EMBEDDINGS_MODEL must be the name of the deployment with EMBEDDINGS_PROVIDER=azure."
         )
-    _check_width(model)
+    _check_width(model or DEFAULT_MODELS.get(provider, ""))
 
 
 def _check_endpoint(endpoint: str) -> None:

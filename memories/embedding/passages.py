@@ -31,20 +31,23 @@ def split_passages(text: str, spec: ModelSpec) -> list[str]:
 
     A text that fits is one passage, as it is. Blank text gives no passage.
     """
-    if is_blank(text):
-        return []
-    return [passage for passage in _passages(text, spec.chunk_characters) if not is_blank(passage)]
+    spans = list(passage_spans(text, spec))
+    if len(spans) == 1:
+        return [] if is_blank(text) else [text]
+    passages = (text[start:end].strip() for start, end in spans)
+    return [passage for passage in passages if not is_blank(passage)]
 
 
-def _passages(text: str, budget: int) -> Iterator[str]:
+def passage_spans(text: str, spec: ModelSpec) -> Iterator[tuple[int, int]]:
+    """Start and end of each passage: together they cover `text`, each begins within or right after the one before."""
     start = 0
     while True:
-        limit = _reach(text, start, budget)
+        limit = _reach(text, start, spec.chunk_characters)
         if limit >= len(text):
-            yield text[start:].strip() if start else text
+            yield start, len(text)
             return
         end = _border(text, start, limit)
-        yield text[start:end].strip()
+        yield start, end
         start = _overlap(text, start, end)
 
 

@@ -5,10 +5,19 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
+from memories.embedding.base import Embedder
 from memories.embedding.openai_compatible import connect
+from memories.embedding.service import get_embedder
 from tests.providers.server import OpenAICompatibleServer
 
-__all__ = ["embedding_server", "remote_embeddings"]
+__all__ = ["configured_embedder", "embedding_server", "remote_embeddings"]
+
+
+def configured_embedder() -> Embedder:
+    """The embedder of the settings, which must not turn embeddings off."""
+    embedder = get_embedder()
+    assert embedder is not None
+    return embedder
 
 
 @pytest.fixture

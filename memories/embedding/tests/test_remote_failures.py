@@ -7,7 +7,7 @@ import pytest
 from core.errors import ProviderUnavailable
 from memories.embedding.endpoint import ATTEMPTS, REST_PERMANENT, REST_TEMPORARY, Endpoint, Patience
 from memories.embedding.openai_compatible import RemoteEmbedder
-from memories.embedding.service import get_embedder
+from tests.providers.fixtures import configured_embedder
 
 PATIENCE = Patience(attempt=5, total=30)
 SECRET = "sk-secret-key"
@@ -184,6 +184,6 @@ def test_a_failed_construction_is_tried_again(remote_embeddings, monkeypatch):
     monkeypatch.setattr("memories.embedding.endpoint.REST_PERMANENT", 0.0)
     remote_embeddings.mode = "401"
     with pytest.raises(ProviderUnavailable):
-        get_embedder()
+        configured_embedder()
     remote_embeddings.mode = "ok"
-    assert get_embedder().spec.dimensions == 8
+    assert configured_embedder().spec.dimensions == 8
