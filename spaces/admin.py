@@ -155,7 +155,7 @@ class GrantInline(admin.TabularInline[SpaceGrant, ApiKey]):
 
     @admin.display(description=_("in effect"))
     def effective(self, grant: SpaceGrant) -> str:
-        if grant.api_key_id is None:  # type: ignore[redundant-expr, unused-ignore]
+        if grant._state.adding:
             return "–"
         user = grant.api_key.user
         membership = member_levels(user).get(grant.space_id)

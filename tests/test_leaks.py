@@ -1,0 +1,279 @@
+"""No surface shows, counts or changes anything of a space to somebody outside of it.
+
+The surfaces come from the registries. A new tool, resource, route or admin page fails `test_every_surface_is_walked`
+until it is listed here with the arguments an outsider would try.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+from guardian.shortcuts import assign_perm
+
+from accounts.models import User
+from accounts.services.keys import revoke_key
+from accounts.services.users import set_active
+from documents.services.documents import create_document
+from mcp_server.registry import TOOLS
+from mcp_server.resources import RESOURCES
+from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
+from memories.tests.factories import link, make_access, make_key, make_person, make_space, remember
+from memory_site.api import api
+from spaces.access import AccessContext
+from spaces.models import Space, SpaceUserPermission
+from tests.live import Agent, post, tool_call
+
+MARK = "xylophone"
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A space that is none of the outsider's business; everything in it carries the mark."""
+
+    space: Space
+    access: AccessContext
+    memory: Memory
+    other: Memory
+    edge: Edge
+
+    @property
+    def document_id(self) -> str:
+        return str(self.memory.document_id)
+
+    def snapshot(self) -> list[Any]:
+        """Everything that an outsider could have changed."""
+        memories = Memory.objects.filter(space=self.space).order_by("id").values_list("id", "is_active", "updated_at")
+        return [list(memories), self.space.documents.count(), Space.objects.get(id=self.space.id).name]
+
+
+def owned() -> Owned:
+    space = make_space(f"{MARK}-space")
+    access = make_access(space, person=make_person(f"{MARK} person"))
+    memory = remember(access, f"The {MARK} is kept in the attic.", category=f"{MARK}-category", source=f"{MARK}-source")
+    other = remember(access, f"Nobody plays the {MARK} any more.")
+    create_document(access, title=f"{MARK} manual", doc_type="text", content=f"How to tune a {MARK}.")
+    return Owned(space, access, memory, other, link(memory, other, note=f"{MARK} note"))
+
+
+TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
+    "whoAmI": lambda o: [{}],
+    "listSpaces": lambda o: [{}],
+    "setActiveSpace": lambda o: [{"spaceKey": o.space.key}],
+    "search_memory": lambda o: [
+        {"query": "Where is the instrument kept?"},
+        {"keyword": "attic"},
+        {"category": o.memory.category},
+        {"query": "instrument", "containerTag": o.space.key},
+        {"keyword": "attic", "containerTag": o.space.key},
+        {"category": o.memory.category, "containerTag": o.space.key},
+        {"query": "instrument", "containerTag": str(o.space.id)},
+    ],
+    "add_memory": lambda o: [
+        {"content": "Planted.", "containerTag": o.space.key},
+        {"action": "forget", "memoryId": str(o.memory.id)},
+        {"action": "forget", "memoryId": str(o.memory.id), "containerTag": o.space.key},
+        {"action": "forget", "content": o.memory.text},
+        {"action": "forget", "content": o.memory.text, "containerTag": o.space.key},
+    ],
+    "listMemories": lambda o: [{}, {"containerTag": o.space.key}],
+    "listDocuments": lambda o: [{}, {"containerTag": o.space.key}],
+    "getDocument": lambda o: [{"documentId": o.document_id}],
+    "create_document": lambda o: [{"title": "t", "docType": "text", "content": "c", "containerTag": o.space.key}],
+}
+
+Request = tuple[str, str, dict[str, Any] | None]
+
+ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
+    ("GET", "/me"): lambda o: [("GET", "/me", None)],
+    ("PUT", "/me/active-space"): lambda o: [("PUT", "/me/active-space", {"spaceKey": o.space.key})],
+    ("GET", "/spaces"): lambda o: [("GET", "/spaces", None)],
+    ("GET", "/spaces/{space_key}"): lambda o: [("GET", f"/spaces/{o.space.key}", None)],
+    ("POST", "/memories"): lambda o: [("POST", "/memories", {"content": "Planted.", "containerTag": o.space.key})],
+    ("GET", "/memories"): lambda o: [
+        ("GET", "/memories", None),
+        ("GET", f"/memories?containerTag={o.space.key}", None),
+        ("GET", f"/memories?category={o.memory.category}", None),
+    ],
+    ("POST", "/memories/forget"): lambda o: [
+        ("POST", "/memories/forget", {"content": o.memory.text}),
+        ("POST", "/memories/forget", {"content": o.memory.text, "containerTag": o.space.key}),
+    ],
+    ("GET", "/memories/{memory_id}"): lambda o: [("GET", f"/memories/{o.memory.id}", None)],
+    ("DELETE", "/memories/{memory_id}"): lambda o: [("DELETE", f"/memories/{o.memory.id}", None)],
+    ("POST", "/search"): lambda o: [
+        ("POST", "/search", {"query": "instrument"}),
+        ("POST", "/search", {"keyword": "attic", "containerTag": o.space.key}),
+    ],
+    ("GET", "/search"): lambda o: [("GET", f"/search?keyword=attic&containerTag={o.space.key}", None)],
+    ("GET", "/graph"): lambda o: [("GET", "/graph", None), ("GET", f"/graph?containerTag={o.space.key}", None)],
+    ("POST", "/documents"): lambda o: [
+        ("POST", "/documents", {"title": "t", "docType": "text", "content": "c", "containerTag": o.space.key})
+    ],
+    ("GET", "/documents"): lambda o: [
+        ("GET", "/documents", None),
+        ("GET", f"/documents?containerTag={o.space.key}", None),
+    ],
+    ("GET", "/documents/{document_id}"): lambda o: [("GET", f"/documents/{o.document_id}", None)],
+}
+
+ADMIN_PAGES = {
+    "accounts.user", "accounts.apikey", "auth.group", "spaces.space", "documents.document", "memories.memory",
+    "memories.edge", "memories.pendingembedding", "memories.embeddingindex", "memories.embeddingmodel",
+}  # fmt: skip
+
+
+def routes() -> set[tuple[str, str]]:
+    return {
+        (method, "/" + path.strip("/"))
+        for prefix, router in api._routers
+        for path, view in router.path_operations.items()
+        for operation in view.operations
+        for method in operation.methods
+    }
+
+
+def test_every_surface_is_walked():
+    assert set(TOOL_ARGUMENTS) == set(TOOLS)
+    assert set(ROUTES) == routes()
+    assert {model._meta.label_lower for model in admin.site._registry} == ADMIN_PAGES
+    assert set(RESOURCES) == {f"memory-mcp://{name}" for name in ("profile", "spaces", "memories", "graph")}
+
+
+def other_tenant(secret: Owned) -> str:
+    return make_key(make_person("Outsider"), make_space("elsewhere")).secret
+
+
+def without_grants(secret: Owned) -> str:
+    return make_key(make_person("Outsider")).secret
+
+
+def member_with_a_narrow_key(secret: Owned) -> str:
+    """A member of the space whose key was not granted it."""
+    person = make_person("Outsider")
+    assign_perm("write_space", person, secret.space)
+    return make_key(person, make_space("elsewhere")).secret
+
+
+def removed_member(secret: Owned) -> str:
+    person = make_person("Outsider")
+    new = make_key(person, make_space("elsewhere"), secret.space)
+    SpaceUserPermission.objects.filter(user=person, content_object=secret.space).delete()
+    return new.secret
+
+
+def revoked(secret: Owned) -> str:
+    new = make_key(make_person("Outsider"), secret.space)
+    revoke_key(new.key)
+    return new.secret
+
+
+def deactivated(secret: Owned) -> str:
+    person = make_person("Outsider")
+    new = make_key(person, secret.space)
+    set_active(person, False)
+    return new.secret
+
+
+LIVE = [other_tenant, without_grants, member_with_a_narrow_key, removed_member]
+SHUT_OUT = [revoked, deactivated]
+
+
+def assert_shows_nothing(text: str, asked: Any, secret: Owned) -> None:
+    """The answer holds nothing of the space that the outsider did not send along."""
+    sent = json.dumps(asked, ensure_ascii=False, default=str)
+    for part in (MARK, "attic", str(secret.memory.id), secret.document_id, str(secret.space.id), str(secret.edge.id)):
+        if part not in sent:
+            assert part not in text, (part, text[:500])
+        else:
+            # What was asked for may be repeated once, in the sentence that refuses it.
+            assert text.count(part) <= sent.count(part), text[:500]
+
+
+@pytest.mark.parametrize("outsider", LIVE, ids=lambda kind: kind.__name__)
+def test_no_tool_resource_or_prompt_leaks(site, outsider):
+    secret = owned()
+    key = outsider(secret)
+    before = secret.snapshot()
+    for name, arguments in TOOL_ARGUMENTS.items():
+        for attempt in arguments(secret):
+            answer = post(site, key, tool_call(name, attempt))
+            assert answer.status_code == 200
+            assert_shows_nothing(answer.text, attempt, secret)
+            result = answer.json()["result"]
+            if secret.space.key in json.dumps(attempt) or str(secret.memory.id) in json.dumps(attempt):
+                assert result["isError"], (name, attempt)
+    agent = Agent(site, key)
+    for uri in RESOURCES:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
+        assert_shows_nothing(post(site, key, message).text, {}, secret)
+    message = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "context"}}
+    assert_shows_nothing(post(site, key, message).text, {}, secret)
+    assert all(space["key"] == "elsewhere" for space in agent.call("listSpaces"))
+    assert secret.snapshot() == before
+
+
+@pytest.mark.parametrize("outsider", LIVE, ids=lambda kind: kind.__name__)
+def test_no_route_leaks(transactional_db, outsider):
+    secret = owned()
+    client = Client(headers={"X-Api-Key": outsider(secret)})
+    before = secret.snapshot()
+    for requests in ROUTES.values():
+        for method, path, body in requests(secret):
+            answer = client.generic(method, f"/api/v1{path}", json.dumps(body or {}), content_type="application/json")
+            assert answer.status_code < 500
+            asked = [path, path, body]  # a problem names the address as well
+            assert_shows_nothing(answer.content.decode(), asked, secret)
+            if secret.space.key in path or str(secret.memory.id) in path or secret.document_id in path:
+                assert answer.status_code == 404, (method, path)
+    assert secret.snapshot() == before
+
+
+@pytest.mark.parametrize("outsider", SHUT_OUT, ids=lambda kind: kind.__name__)
+def test_a_key_that_ended_opens_nothing(site, outsider):
+    secret = owned()
+    key = outsider(secret)
+    client = Client(headers={"X-Api-Key": key})
+    for name, arguments in TOOL_ARGUMENTS.items():
+        for attempt in arguments(secret):
+            answer = post(site, key, tool_call(name, attempt))
+            assert (answer.status_code, answer.content) == (401, b"")
+    for method in ("tools/list", "resources/list", "resources/read", "prompts/get", "initialize"):
+        assert post(site, key, {"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).status_code == 401
+    for requests in ROUTES.values():
+        for method, path, body in requests(secret):
+            answer = client.generic(method, f"/api/v1{path}", json.dumps(body or {}), content_type="application/json")
+            assert answer.status_code == 401
+
+
+def test_no_admin_page_leaks_to_the_manager_of_another_space(db):
+    secret = owned()
+    model, _ = EmbeddingModel.objects.get_or_create(slug="m", defaults={"dimensions": 3})
+    PendingEmbedding.objects.create(space=secret.space, model=model, memory=secret.memory)
+    EmbeddingIndex.objects.create(space=secret.space, model=model, name=f"{MARK}-index")
+    user = User.objects.create_user("manager@example.org", "a long password", is_staff=True)
+    assign_perm("manage_space", user, make_space("managed"))
+    client = Client()
+    client.force_login(user)
+    before = secret.snapshot()
+    for registered in admin.site._registry:
+        page = f"admin:{registered._meta.app_label}_{registered._meta.model_name}"
+        for query in ("", f"?q={MARK}", f"?space__id__exact={secret.space.id}"):
+            text = client.get(reverse(f"{page}_changelist") + query).content.decode()
+            assert MARK not in text.replace(f'value="{MARK}"', "").replace(f"q={MARK}", ""), (page, query)
+        for row in registered._default_manager.all()[:20]:
+            if row in (user, Space.objects.get(key="managed")):
+                continue
+            for action in ("change", "history", "delete"):
+                answer = client.get(reverse(f"{page}_{action}", args=[row.pk]))
+                assert answer.status_code in (302, 403, 404), (page, action)
+                assert MARK not in answer.content.decode()
+    lookup = reverse("admin:autocomplete")
+    for app, name, field in (("spaces", "spaceuserpermission", "user"), ("spaces", "spacegrant", "space")):
+        answer = client.get(lookup, {"app_label": app, "model_name": name, "field_name": field, "term": MARK})
+        assert MARK not in answer.content.decode()
+    assert secret.snapshot() == before
