@@ -17,8 +17,12 @@ import random
 import sys
 import uuid
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.common import ROOT, scratch_database, verdict
+
+if TYPE_CHECKING:
+    from spaces.access import AccessContext
 
 FOLDER = Path(os.environ.get("XQUAD", ROOT.parent / "shared" / "data" / "xquad"))
 LANGUAGES = {"en": "english", "de": "german", "zh": "simple", "ar": "arabic"}
@@ -40,7 +44,7 @@ def main(languages: list[str], number: int) -> bool:
     from memories.tests.factories import make_access
 
     holds = True
-    across = {}
+    english: "tuple[AccessContext, list[uuid.UUID]] | None" = None
     for language in languages:
         texts, questions = load(language)
         access = make_access(language=LANGUAGES[language])
@@ -49,20 +53,22 @@ def main(languages: list[str], number: int) -> bool:
         recall, _ = _measure(language, access, ids, sample)
         holds &= verdict(f"{language}: recall@10", recall, LEAST_RECALL, at_most=False)
         if language == "en":
-            across = {"access": access, "ids": ids}
-    if across and "de" in languages:
+            english = (access, ids)
+    if english and "de" in languages:
         sample = random.Random(3).sample(load("de")[1], number)
-        _, rank = _measure("German question, English text", across["access"], across["ids"], sample)
+        _, rank = _measure("German question, English text", *english, sample)
         holds &= verdict("German question, English text: MRR", rank, LEAST_ACROSS_MRR, at_most=False)
     return holds
 
 
-def _measure(name: str, access: object, ids: list[uuid.UUID], sample: list[tuple[str, int]]) -> tuple[float, float]:
+def _measure(
+    name: str, access: "AccessContext", ids: list[uuid.UUID], sample: list[tuple[str, int]]
+) -> tuple[float, float]:
     from memories.search.service import search
 
     ranks: dict[str, list[float]] = {"search": [], "vector": [], "words": []}
     for question, number in sample:
-        matches = search(access, query=question, limit=50, include_profile=False).matches  # type: ignore[arg-type]
+        matches = search(access, query=question, limit=50, include_profile=False).matches
         for leg, found in ranks.items():
             order = matches if leg == "search" else sorted(matches, key=lambda match: -match.scores.get(leg, 0.0))
             order = [match for match in order if leg == "search" or leg in match.scores]

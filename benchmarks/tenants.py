@@ -1,7 +1,9 @@
 """Tenants of chosen sizes with made-up vectors and texts, written in bulk: embedding 200,000 memories would take hours.
 
-Vectors are unit vectors around centres, the topics; each tenant has topics of its own and a few that many share. Texts
-are words by Zipf's law. Everything is the same in every run.
+Vectors are spread as those of multilingual-e5-small are (measured on 1,785 questions of XQuAD): all near one direction,
+which holds 0.9 of their length, and around it with a variance that falls as the -0.7th power of the dimension, so that
+about a hundred dimensions count. Each topic is a centre; each tenant knows some of the topics. Texts are words by Zipf's
+law. Everything is the same in every run.
 """
 
 import uuid
@@ -17,7 +19,10 @@ from pgvector.psycopg import register_vector
 
 DIMENSIONS = 384
 TOPICS = 2_000
-_SPREAD = 0.9  # of a topic: cosines of about 0.55 within one, 0 between two
+_SPREAD = 0.9  # of what a memory says around its topic, whose own length is 1
+_COMMON = 0.9  # of a vector's length that all vectors share
+_OWN = 0.44
+_SCALES = np.arange(1, DIMENSIONS + 1, dtype=np.float32) ** -0.35  # standard deviations
 _WORDS = 30_000
 _WORDS_A_MEMORY = 32
 
@@ -32,15 +37,14 @@ class Tenant:
 
 
 def centres() -> NDArray[np.float32]:
-    """The centre of each topic, shape (TOPICS, DIMENSIONS)."""
-    chance = np.random.default_rng(1)
-    return _unit(chance.standard_normal((TOPICS, DIMENSIONS), dtype=np.float32))
+    """The centre of each topic, shape (TOPICS, DIMENSIONS), unit length."""
+    return _directions((TOPICS, DIMENSIONS), 1)
 
 
 def around(points: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
-    """A unit vector near each of `points`."""
-    noise = _unit(np.random.default_rng(seed).standard_normal(points.shape, dtype=np.float32))
-    return _unit(points + _SPREAD * noise)
+    """An embedding of something about each of the topics with these centres, unit length."""
+    own = _unit(points + _SPREAD * _directions(points.shape, seed))
+    return _unit(_COMMON * _directions((1, DIMENSIONS), 0) + _OWN * own)
 
 
 def add_tenant(space_id: uuid.UUID, rows: int, *, seed: int, model_id: int, with_words: bool = False) -> Tenant:
@@ -73,8 +77,12 @@ def question(seed: int, words: int = 8) -> str:
     return " ".join(_draw(np.random.default_rng(seed), words))
 
 
+def _directions(shape: tuple[int, ...], seed: int) -> NDArray[np.float32]:
+    return _unit(np.random.default_rng(seed).standard_normal(shape, dtype=np.float32) * _SCALES)
+
+
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True), dtype=np.float32)
 
 
 def _draw(chance: np.random.Generator, number: int) -> list[str]:

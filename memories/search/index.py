@@ -26,6 +26,9 @@ _KEPT_ABOVE = 0.5
 # Any number that nothing else in this database locks.
 BUILDER_LOCK = 7_206_114_310
 _NAME = re.compile(r"memories_hnsw_(\d+)_([0-9a-f]{32})")
+# More edges than pgvector's defaults (16 and 64), which find 84 of 100 nearest of an unusual question, where these find
+# 94; a build takes about twice as long, in the background.
+_GRAPH = "m = 24, ef_construction = 128"
 # The graph of 100,000 vectors of 384 numbers fits; without the memory to hold it, a build takes many times as long.
 _BUILD_MEMORY = "256MB"
 
@@ -132,11 +135,12 @@ def _build(cursor: CursorWrapper, size: _Size) -> None:
     logger.info("building %s over %s rows", size.name, size.rows)
     statement = sql.SQL(
         "CREATE INDEX CONCURRENTLY {name} ON {partition} USING hnsw ((embedding::halfvec({width})) halfvec_cosine_ops)"
-        " WHERE model_id = {model} AND space_id = {space}"
+        " WITH ({graph}) WHERE model_id = {model} AND space_id = {space}"
     ).format(
         name=sql.Identifier(size.name),
         partition=sql.Identifier(found[0][0]),
         width=sql.Literal(size.dimensions),
+        graph=sql.SQL(_GRAPH),
         model=sql.Literal(size.model_id),
         space=sql.Literal(str(size.space_id)),
     )
