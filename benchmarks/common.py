@@ -30,18 +30,13 @@ def prepare() -> None:
     os.environ.setdefault("SECRET_KEY", "only-for-benchmarks-and-never-for-anything-else")
     os.environ["RATE_LIMIT_ENABLED"] = "0"
     os.environ.setdefault("LOG_LEVEL", "WARNING")
-    import environ
-
-    parts = environ.Env().db_url("DATABASE_URL")
-    name = f"memory_benchmark_{os.getpid()}"
-    server = psycopg.conninfo.make_conninfo(
-        host=parts["HOST"], port=parts["PORT"] or None, user=parts["USER"], password=parts["PASSWORD"] or None
-    )
-    with psycopg.connect(server, dbname=parts["NAME"], autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     url = os.environ["DATABASE_URL"]
-    os.environ["DATABASE_URL"] = url[: url.rindex("/") + 1] + name + (url[url.index("?") :] if "?" in url else "")
-    os.environ["BENCHMARK_DROP"] = json.dumps([server, parts["NAME"], name])
+    name = f"memory_benchmark_{os.getpid()}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    address, question, options = url.partition("?")
+    os.environ["DATABASE_URL"] = f"{address[: address.rindex('/')]}/{name}{question}{options}"
+    os.environ["BENCHMARK_DROP"] = json.dumps([url, name])
     import django
 
     django.setup()
@@ -54,12 +49,12 @@ def clean_up() -> None:
     """Drop the scratch database."""
     from django.db import connections
 
-    for connection in connections.all():
-        connection.close()
-        if hasattr(connection, "close_pool"):
-            connection.close_pool()
-    server, maintenance, name = json.loads(os.environ["BENCHMARK_DROP"])
-    with psycopg.connect(server, dbname=maintenance, autocommit=True) as connection:
+    for used in connections.all():
+        used.close()
+        if hasattr(used, "close_pool"):
+            used.close_pool()
+    url, name = json.loads(os.environ["BENCHMARK_DROP"])
+    with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 

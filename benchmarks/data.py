@@ -1,11 +1,13 @@
 """A person with a key and a space to measure in."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from spaces.access import AccessContext
+if TYPE_CHECKING:  # models can only be imported once the scratch database is there
+    from spaces.access import AccessContext
 
 
-def demo_key() -> tuple[str, AccessContext]:
+def demo_key() -> "tuple[str, AccessContext]":
     """A Writer's key with one space as its default, and the access it gives."""
     from accounts.services.users import create_user
     from spaces.access import access_for_key
@@ -18,7 +20,7 @@ def demo_key() -> tuple[str, AccessContext]:
     return secret, access
 
 
-def fill_space(access: AccessContext, texts: Sequence[str]) -> None:
+def fill_space(access: "AccessContext", texts: Sequence[str]) -> None:
     """Save each text as a memory, embedded."""
     from memories.services.save import save_memory
 

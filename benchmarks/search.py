@@ -31,6 +31,7 @@ def main() -> bool:
     from django.db import connection
     from pgvector import HalfVector
 
+    from memories.embedding.base import Vector
     from memories.services.embeddings import active_model
 
     key, access = demo_key()
@@ -42,7 +43,7 @@ def main() -> bool:
     asked = questions(SEARCHES * 2 + FOR_MEMORY)
     statement = _BARE.format(dimensions=model.embedder.spec.dimensions)
 
-    def bare(vector: object) -> None:
+    def bare(vector: Vector) -> None:
         with connection.cursor() as cursor:
             cursor.execute(statement, [HalfVector(vector).to_text(), space.id, model.row_id])
             cursor.fetchall()
