@@ -25,7 +25,6 @@ _ATTACHED_REQUESTS = ("请忘记", "请忘掉", "忘记", "忘掉", "請忘記",
 # Inside a word or number these belong to it ("don't", "10:15", "e-mail", "v1.2", "1/2").
 _JOINERS = {"'": "'", "’": "'", "ʼ": "'", "-": "-", "‐": "-", "‑": "-", "–": "-", ".": ".", "/": "/", "_": "_"}
 _DIGIT_JOINERS = {",": ",", ":": ":", "٫": "٫", "٬": "٬"}
-_SIGNS = {"-": "-", "−": "-", "–": "-", "+": "+"}
 # Punctuation that carries meaning; the rest of category Po (full stops, commas, question marks …) does not.
 _MEANINGFUL = frozenset("#%&@*\\/§†‰‱′″")
 _QUOTES = frozenset("\"'")
@@ -150,12 +149,8 @@ def _plain(text: str) -> str:
 
 def _end_of_word(text: str, position: int) -> int:
     """The end of the word or number that begins at `position`; `position` itself when none does."""
-    start = position
-    signed = text[position] in _SIGNS and text[position + 1 : position + 2].isdigit()
-    if signed and (position == 0 or not _in_word(text[position - 1])):
-        position += 1
-    if position >= len(text) or not _in_word(text[position]):
-        return start
+    if not _in_word(text[position]):
+        return position
     while position < len(text):
         character, following = text[position], text[position + 1 : position + 2]
         joins = character in _JOINERS and bool(following) and _in_word(following)
