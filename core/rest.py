@@ -5,10 +5,10 @@ class MemoryFilters(RestQuery): category: str | None = None
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from ninja import Router, Schema
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 
@@ -21,12 +21,16 @@ class WireRouter(Router):
 
 
 class RestBody(Schema):
-    """A JSON body. Unknown fields are errors."""
+    """A JSON body. Unknown fields are errors, and so is `"5"` or `true` where a number is meant."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, extra="forbid", strict=True)
 
 
 class RestQuery(Schema):
     """Parameters after the question mark; `memory_site.api` refuses those that no such schema names."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel)
+
+
+# A cursor as lists return it takes some hundred characters.
+Cursor = Annotated[str, Field(max_length=300)]

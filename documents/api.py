@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Status
 
-from core.rest import RestBody, RestQuery, WireRouter
+from core.rest import Cursor, RestBody, RestQuery, WireRouter
 from core.wire import WireModel
 from documents.queries import get_document, list_documents_after
 from documents.services.documents import create_document
@@ -25,7 +25,7 @@ class NewDocument(RestBody):
 
 class DocumentFilters(RestQuery):
     container_tag: str | None = None
-    cursor: str | None = None
+    cursor: Cursor | None = None
     limit: int = 10
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Status
 
-from core.rest import RestBody, RestQuery, WireRouter
+from core.rest import Cursor, RestBody, RestQuery, WireRouter
 from core.wire import WireModel
 from memories.graph import recent_graph
 from memories.queries import get_memory, list_memories_after
@@ -56,7 +56,7 @@ class SearchFilters(RestQuery):
 
 class MemoryFilters(RestQuery):
     container_tag: str | None = None
-    cursor: str | None = None
+    cursor: Cursor | None = None
     limit: int = 10
     category: str | None = None
     is_active: bool | None = None

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
-from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.openapi.docs import Swagger
 from ninja.parser import Parser
 
 from core.errors import AppError, Invalid
@@ -15,7 +16,15 @@ from core.rest import RestQuery
 from core.text import excerpt
 from documents.api import router as documents
 from memories.api import router as memories
-from memory_site.problems import application_problem, field_errors, problem, unexpected_problem
+from memory_site.openapi import DescribedApi
+from memory_site.problems import (
+    application_problem,
+    busy_problem,
+    field_errors,
+    problem,
+    too_large_problem,
+    unexpected_problem,
+)
 from spaces.api import router as spaces
 from spaces.rest import KeyAuthentication
 
@@ -28,18 +37,18 @@ class JsonParser(Parser):
             raise HttpError(415, "The body must be sent as Content-Type: application/json.")
         try:
             return super().parse_body(request)
-        except RequestDataTooBig:
-            raise HttpError(413, "The body is too large.") from None
         except (ValueError, RecursionError):
             raise HttpError(400, "The body is not valid JSON.") from None
 
 
-api = NinjaAPI(
+api = DescribedApi(
     title="Memory",
     version="1",
     description="One shared memory for AI agents and the people who work with them. Authenticate with an API key.",
     auth=KeyAuthentication(),
     parser=JsonParser(),
+    # Swagger UI would have swagger.io check the description, which is nobody's business outside of this server.
+    docs=Swagger(settings={"validatorUrl": None}),
     urls_namespace="api",
 )
 
@@ -59,6 +68,9 @@ def _known_parameters_only(view: Callable[..., Any]) -> Callable[..., Any]:
         if unknown:
             allowed = f"allowed are {', '.join(sorted(known))}" if known else "none is allowed here"
             raise Invalid(f"Unknown parameter: {', '.join(excerpt(name, 60) for name in unknown[:5])}; {allowed}.")
+        for name in request.GET:
+            if "\x00" in request.GET[name]:
+                raise Invalid(f"{name} must not contain the character NUL.")
         return view(request, *args, **named)
 
     return wrapped
@@ -98,6 +110,18 @@ def _on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(cause, HttpError):
         error = cause
     return problem(request, error.status_code, str(error))
+
+
+@api.exception_handler(RequestDataTooBig)
+def _on_large_body(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
+    # A body sent in chunks announces no length, so that only reading it shows its size.
+    return too_large_problem(request)
+
+
+@api.exception_handler(OperationalError)
+@api.exception_handler(InterfaceError)
+def _on_busy_database(request: HttpRequest, error: Exception) -> HttpResponse:
+    return busy_problem(request, error)
 
 
 @api.exception_handler(Http404)

@@ -5,14 +5,16 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TimedOut
-from typing import Any
+from typing import Any, TypeVar
 
 import redis
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import Error as DatabaseFailure
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
@@ -28,8 +30,10 @@ BUDGET_SECONDS = 3
 # Threads that hang on a dead database are not waited for; more than these cannot hang at once.
 _probes = ThreadPoolExecutor(4, thread_name_prefix="health")
 _migrated = threading.Event()
+Answer = TypeVar("Answer")
 
 
+@csrf_exempt
 @never_cache
 @require_safe
 def health(request: HttpRequest) -> JsonResponse:
@@ -38,6 +42,7 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "healthy" if well else "unhealthy"}, status=200 if well else 503)
 
 
+@csrf_exempt
 @never_cache
 @require_safe
 def livez(request: HttpRequest) -> JsonResponse:
@@ -45,6 +50,7 @@ def livez(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "alive"})
 
 
+@csrf_exempt
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
@@ -53,14 +59,15 @@ def readyz(request: HttpRequest) -> JsonResponse:
     migrations = database and _passes(_migrations)
     redis_answers = _passes(_redis)
     embeddings = _passes(_embeddings)
+    pending = _answer(_pending_embeddings) if migrations else None
     checks: dict[str, Any] = {
         "database": _word(database),
         "migrations": _word(migrations),
         "redis": _word(redis_answers),
         "embeddings": "off" if settings.EMBEDDINGS_PROVIDER == "none" else _word(embeddings),
     }
-    if migrations:
-        checks["pendingEmbeddings"] = PendingEmbedding.objects.count()
+    if pending is not None:
+        checks["pendingEmbeddings"] = pending
     ready = database and migrations
     status = "unready" if not ready else "ready" if redis_answers and embeddings else "degraded"
     return JsonResponse({"status": status, "checks": checks}, status=200 if ready else 503)
@@ -71,12 +78,20 @@ def _word(passed: bool) -> str:
 
 
 def _passes(check: Callable[[], bool]) -> bool:
-    """Whether a check holds within its budget; what is wrong goes to the log, not to the caller."""
+    """Whether a check holds within its budget."""
+    return bool(_answer(check))
+
+
+def _answer(question: Callable[[], Answer]) -> Answer | None:
+    """What a question is answered within its budget, else None; what is wrong goes to the log, not to the caller."""
+    waiting = _probes.submit(question)
     try:
-        return bool(_probes.submit(check).result(BUDGET_SECONDS))
-    except (TimedOut, DatabaseError, RedisError, OSError, ProviderUnavailable) as error:
-        logger.warning("%s: %s", check.__name__.strip("_"), error or type(error).__name__)
-        return False
+        return waiting.result(BUDGET_SECONDS)
+    except (TimedOut, DatabaseFailure, RedisError, OSError, ProviderUnavailable) as error:
+        # One that never got a thread must not wait in line for ever.
+        waiting.cancel()
+        logger.warning("%s: %s", question.__name__.strip("_"), str(error) or type(error).__name__)
+        return None
 
 
 def _database() -> bool:
@@ -94,6 +109,11 @@ def _migrations() -> bool:
                 return False
         _migrated.set()
     return True
+
+
+def _pending_embeddings() -> int:
+    with lent_connection():
+        return PendingEmbedding.objects.count()
 
 
 def _redis() -> bool:

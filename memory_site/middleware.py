@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.keys import presented_key
 from accounts.rate_limit import client_address, seconds_to_wait
-from memory_site.problems import CONTENT_TYPE, problem
+from memory_site.problems import CONTENT_TYPE, problem, too_large_problem
 
 _PREFIX = "/api/"
 # The description is for people who have no key yet.
@@ -27,12 +27,11 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not request.path.startswith(_PREFIX):
+        if not f"{request.path}/".startswith(_PREFIX):
             return self.get_response(request)
         length = request.headers.get("Content-Length", "")
         if length.isdecimal() and int(length) > settings.MAXIMUM_BODY_BYTES:
-            megabytes = settings.MAXIMUM_BODY_BYTES // (1024 * 1024)
-            return problem(request, 413, f"The body is too large: at most {megabytes} MB are allowed.")
+            return too_large_problem(request)
         if request.path not in _OPEN:
             key = presented_key(request.headers.get("X-Api-Key"), request.headers.get("Authorization"))
             peer = client_address(request.META.get("REMOTE_ADDR", ""), request.headers.get("X-Forwarded-For", ""))
@@ -41,6 +40,9 @@ class ApiMiddleware:
                 detail = f"Too many requests; try again in {wait} seconds."
                 return problem(request, 429, detail, headers={"Retry-After": str(wait)})
         response = self.get_response(request)
+        if request.path not in _OPEN:
+            # Answers belong to a key, which shared caches do not look at.
+            response["Cache-Control"] = "no-store"
         if response.status_code >= 400 and not response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
             kept = {name: response.headers[name] for name in ("Allow", "Retry-After") if name in response.headers}
             detail = _DETAILS.get(response.status_code, "The request could not be served.")

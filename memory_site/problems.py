@@ -1,18 +1,23 @@
 """Errors of the REST API as RFC 9457 problem details: the one place where errors become HTTP answers."""
 
-import json
 import logging
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from core.errors import AccessDenied, AppError, Conflict, Invalid, NotFound, ProviderUnavailable
+from core.text import excerpt
 
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
+# Sentences in one answer; whoever sends more wrong fields than this learns the rest after correcting these.
+_MOST_ERRORS = 20
+_LONGEST_NAME = 60
+_BUSY_SECONDS = 5
 _TITLES = {
     400: "Malformed request",
     401: "Not authenticated",
@@ -71,12 +76,28 @@ def unexpected_problem(request: HttpRequest, error: Exception) -> HttpResponse:
     )
 
 
+def too_large_problem(request: HttpRequest) -> HttpResponse:
+    megabytes = settings.MAXIMUM_BODY_BYTES // (1024 * 1024)
+    return problem(request, 413, f"The body is too large: at most {megabytes} MB are allowed.")
+
+
+def busy_problem(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The database is gone, out of connections or too slow: worth another try, unlike an error of ours."""
+    logger.error("%s %s found no database", request.method, request.path, exc_info=error)
+    return problem(
+        request,
+        503,
+        f"The database does not answer; try again in {_BUSY_SECONDS} seconds.",
+        headers={"Retry-After": str(_BUSY_SECONDS)},
+    )
+
+
 def field_errors(errors: Sequence[dict[str, Any]]) -> list[str]:
-    """What pydantic found wrong with the input, one sentence a field, in our words."""
+    """What pydantic found wrong with the input, one sentence a field, in our words; the first twenty."""
     sentences = []
-    for error in errors:
+    for error in errors[:_MOST_ERRORS]:
         path = [str(part) for part in error.get("loc", ()) if part not in ("body", "query", "path", "data", "payload")]
-        name = ".".join(path) or "The body"
+        name = excerpt(".".join(path), _LONGEST_NAME) or "The body"
         sentences.append(_sentence(name, str(error.get("type", "")), error.get("ctx") or {}))
     return list(dict.fromkeys(sentences))
 
@@ -86,9 +107,13 @@ def _sentence(name: str, kind: str, context: dict[str, Any]) -> str:
         return f"{name} is required."
     if kind == "extra_forbidden":
         return f"{name} is not known here."
+    if kind == "string_unicode":
+        return f"{name} contains half of a surrogate pair, which is not valid text; send complete characters."
+    if kind == "string_too_long":
+        return f"{name} is too long: at most {context.get('max_length'):,} characters are allowed."
     if kind.startswith("string"):
         return f"{name} must be text."
-    if kind.startswith("int"):
+    if kind.startswith("int") or kind == "finite_number":
         return f"{name} must be a whole number."
     if kind.startswith("bool"):
         return f"{name} must be true or false."
@@ -100,12 +125,3 @@ def _sentence(name: str, kind: str, context: dict[str, Any]) -> str:
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return f"{name} must be a JSON object."
     return f"{name} is not valid."
-
-
-def is_json(body: bytes) -> bool:
-    """Whether a body can be read as JSON at all."""
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    return True

@@ -1,7 +1,10 @@
 """Spaces and the caller's identity over REST."""
 
+from dataclasses import replace
+
 from django.http import HttpRequest
 
+from core.errors import NotFound
 from core.rest import RestBody, WireRouter
 from spaces.access import AccessContext
 from spaces.queries import space_summaries
@@ -46,4 +49,7 @@ def get_space(request: HttpRequest, space_key: str) -> WireSpace:
     """One of the spaces this key can use."""
     access = access_of(request)
     wanted = access.space(space_key)
-    return next(space for space in _spaces(access) if space.id == wanted.id)
+    found = _spaces(replace(access, spaces=(wanted,)))
+    if not found:
+        raise NotFound(f"Space “{wanted.key}” was deleted a moment ago.")
+    return found[0]
