@@ -44,7 +44,7 @@ def main(languages: list[str], number: int) -> bool:
     from memories.tests.factories import make_access
 
     holds = True
-    english: "tuple[AccessContext, list[uuid.UUID]] | None" = None
+    english: tuple[AccessContext, list[uuid.UUID]] | None = None
     for language in languages:
         texts, questions = load(language)
         access = make_access(language=LANGUAGES[language])

@@ -2,8 +2,8 @@
 
 Vectors are spread as those of multilingual-e5-small are (measured on 1,785 questions of XQuAD): all near one direction,
 which holds 0.9 of their length, and around it with a variance that falls as the -0.7th power of the dimension, so that
-about a hundred dimensions count. Each topic is a centre; each tenant knows some of the topics. Texts are words by Zipf's
-law. Everything is the same in every run.
+about a hundred dimensions count. Each topic is a centre; each tenant knows some of the topics. Texts are words by
+Zipf's law. Everything is the same in every run.
 """
 
 import uuid

@@ -19,8 +19,8 @@ from spaces.access import SpaceAccess
 # A search that takes longer than this is stopped: it would hold a connection that others wait for.
 STATEMENT_TIMEOUT_SECONDS = 10
 _DIGIT = re.compile(r"\d")
-# Rows kept in view while the HNSW graph is walked. With 500 a question about what a space of 100,000 vectors knows finds
-# 99 of 100, and one about anything 97; with 200 only 94 (`benchmarks/recall.py`).
+# Rows kept in view while the HNSW graph is walked. With 500, a question about what a space of 100,000 vectors knows
+# finds 99 of 100, and one about anything 97; with 200 only 94 (`benchmarks/recall.py`).
 EF_SEARCH = 500
 # Up to so many rows all vectors of a space are compared: a few milliseconds, and nothing is missed. Vectors wider than
 # 1,000 numbers are stored out of line, where a row costs ten times as much. Measured, see `docs/search.md`.

@@ -27,7 +27,7 @@ def test_a_category_filters_before_anything_is_counted(by):
     wanted = remember(access, "apples of the old tree", category="kept")
     for number in range(120):
         remember(access, f"apples {number}", category="other", source=f"s{number}")
-    result = search(access, category="kept", **{by: "apples"})  # type: ignore[arg-type]
+    result = search(access, category="kept", **{by: "apples"})
     assert [match.memory.id for match in result.matches] == [wanted.id]
 
 

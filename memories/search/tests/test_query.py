@@ -125,7 +125,7 @@ def test_over_long_input_is_refused_with_its_limit():
     access = make_access()
     for field, maximum in (("query", 10_000), ("keyword", 500), ("category", 100)):
         with pytest.raises(Invalid, match=f"{maximum:,}"):
-            search(access, **{field: "x" * (maximum + 1)})  # type: ignore[arg-type]
+            search(access, **{field: "x" * (maximum + 1)})
 
 
 def test_a_query_of_the_greatest_length_is_answered(embedder):
