@@ -39,10 +39,14 @@ class ApiMiddleware:
             if wait is not None:
                 detail = f"Too many requests; try again in {wait} seconds."
                 return problem(request, 429, detail, headers={"Retry-After": str(wait)})
-        response = self.get_response(request)
+        response = self._as_problem(request, self.get_response(request))
         if request.path not in _OPEN:
             # Answers belong to a key, which shared caches do not look at.
             response["Cache-Control"] = "no-store"
+        return response
+
+    @staticmethod
+    def _as_problem(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if response.status_code >= 400 and not response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
             kept = {name: response.headers[name] for name in ("Allow", "Retry-After") if name in response.headers}
             detail = _DETAILS.get(response.status_code, "The request could not be served.")

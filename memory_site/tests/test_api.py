@@ -128,6 +128,12 @@ def test_the_number_of_queries_does_not_grow(program, path, parameters, queries)
     assert counts[0] == counts[1] <= queries
 
 
+def test_a_space_is_counted_alone(program, django_assert_max_num_queries):
+    program.post("/memories", {"content": "Counted."})
+    with django_assert_max_num_queries(4):
+        assert program.get("/spaces/own").json()["memoryCount"] == 1
+
+
 def test_a_reader_may_read_and_not_write():
     space = make_space("shared")
     remember(make_access(space), "Stays.")

@@ -1,7 +1,16 @@
+"""The three health addresses: alive, well, ready."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
+from core.errors import ProviderUnavailable
+from memories.models import EmbeddingModel, PendingEmbedding
+from memories.tests.factories import make_access, remember
 from memory_site import health
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,8 +55,67 @@ def test_without_redis_it_is_degraded_and_still_serves(settings):
     assert (answer.json()["status"], answer.json()["checks"]["redis"]) == ("degraded", "failed")
 
 
-def test_health_cannot_be_written_to():
-    assert Client().post("/health").status_code == 405
+@pytest.mark.parametrize("path", ["/health", "/livez", "/readyz"])
+def test_health_cannot_be_written_to(path):
+    assert Client(enforce_csrf_checks=True).post(path).status_code == 405
+
+
+def test_without_embeddings_nothing_is_amiss(settings):
+    settings.EMBEDDINGS_PROVIDER = "none"
+    answer = Client().get("/readyz").json()
+    assert (answer["status"], answer["checks"]["embeddings"]) == ("ready", "off")
+
+
+def test_an_embedding_engine_that_cannot_be_loaded_narrows_the_service(monkeypatch):
+    def unloadable() -> None:
+        raise ProviderUnavailable("no such model")
+
+    monkeypatch.setattr(health, "get_embedder", unloadable)
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    assert answer.json()["checks"]["embeddings"] == "failed"
+
+
+def test_migrations_that_are_missing_are_not_ready(monkeypatch):
+    monkeypatch.setattr(health, "_migrated", threading.Event())
+    recorded = MigrationRecorder(connection)
+    recorded.record_unapplied("memories", "0003_posting_length")
+    try:
+        answer = Client().get("/readyz")
+    finally:
+        recorded.record_applied("memories", "0003_posting_length")
+    assert (answer.status_code, answer.json()["checks"]["migrations"]) == (503, "failed")
+    assert Client().get("/readyz").status_code == 200
+
+
+def test_debts_are_counted_and_not_named():
+    memory = remember(make_access(), "Waits.")
+    model, _ = EmbeddingModel.objects.get_or_create(slug="other", defaults={"dimensions": 3})
+    PendingEmbedding.objects.create(space_id=memory.space_id, model=model, memory=memory)
+    answer = Client().get("/readyz")
+    assert answer.json()["checks"]["pendingEmbeddings"] == 1
+    assert str(memory.space_id) not in answer.content.decode()
+
+
+def test_a_database_that_hangs_is_given_up_in_time(monkeypatch):
+    monkeypatch.setattr(health, "BUDGET_SECONDS", 0.05)
+    release = threading.Event()
+    asked = []
+
+    def hanging() -> bool:
+        asked.append(1)
+        return release.wait(20)
+
+    monkeypatch.setattr(health, "_database", hanging)
+    monkeypatch.setattr(health, "_probes", ThreadPoolExecutor(1))
+    try:
+        for _ in range(3):
+            assert Client().get("/health").status_code == 503
+    finally:
+        release.set()
+    health._probes.shutdown()
+    # Those that never got a thread were not asked later.
+    assert len(asked) == 1
 
 
 def test_the_home_page_tells_how_to_connect():
