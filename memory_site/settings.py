@@ -13,7 +13,22 @@ from django.utils.translation import gettext_lazy as _
 
 django_stubs_ext.monkeypatch()
 
-env = environ.Env()
+
+class Environment(environ.Env):
+    """The environment, where a wrong number is told with the name of its variable, and an empty value is none."""
+
+    def number(self, name: str, default: int) -> int:
+        text = self.str(name, default="").strip()
+        try:
+            return int(text) if text else default
+        except ValueError:
+            raise ImproperlyConfigured(f"{name} must be a whole number, not {text!r}.") from None
+
+    def text(self, name: str, default: str) -> str:
+        return self.str(name, default="").strip() or default
+
+
+env = Environment()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MEMORY_HOME = Path(env.str("MEMORY_HOME", default=str(BASE_DIR / ".memory")))
@@ -29,8 +44,8 @@ if not DEBUG and (SECRET_KEY == _DEVELOPMENT_SECRET or len(SECRET_KEY) < _SHORTE
         'development machine). Make one with: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
     )
 
-MEMORY_HOST = env.str("MEMORY_HOST", default="127.0.0.1")
-MEMORY_PORT = env.int("MEMORY_PORT", default=8000)
+MEMORY_HOST = env.text("MEMORY_HOST", default="127.0.0.1")
+MEMORY_PORT = env.number("MEMORY_PORT", default=8000)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 if MEMORY_HOST not in ("0.0.0.0", "::", *ALLOWED_HOSTS):  # noqa: S104 - compared, not bound
     ALLOWED_HOSTS.append(MEMORY_HOST)
@@ -92,7 +107,7 @@ TEMPLATES = [
     },
 ]
 
-DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", default=24)
+DATABASE_POOL_SIZE = env.number("DATABASE_POOL_SIZE", default=24)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://memory@127.0.0.1:5432/memory")
 }
@@ -105,13 +120,13 @@ if DATABASE_POOL_SIZE > 0:
     # A pool lends a connection per request and thread; without it every request would pay for a new one.
     DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
 
-REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
+REDIS_URL = env.text("REDIS_URL", default="redis://127.0.0.1:6379/0")
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_DEFAULT_QUEUE = env.str("CELERY_QUEUE", default="memory")
+CELERY_TASK_DEFAULT_QUEUE = env.text("CELERY_QUEUE", default="memory")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A save must not hang on an unreachable broker: what could not be queued is found by the sweep.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "max_retries": 1}
@@ -133,7 +148,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+TIME_ZONE = env.text("TIME_ZONE", default="UTC")
 USE_TZ = True
 
 STATIC_URL = "/assets/"
@@ -148,8 +163,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MAXIMUM_BODY_BYTES
 
 # 300 requests a minute per key, as in the reference system; counted in Redis, so that it holds across workers.
 RATE_LIMIT_ENABLED = env.bool("RATE_LIMIT_ENABLED", default=True)
-RATE_LIMIT_REQUESTS = env.int("RATE_LIMIT_REQUESTS", default=300)
-RATE_LIMIT_WINDOW_SECONDS = env.int("RATE_LIMIT_WINDOW_SECONDS", default=60)
+RATE_LIMIT_REQUESTS = env.number("RATE_LIMIT_REQUESTS", default=300)
+RATE_LIMIT_WINDOW_SECONDS = env.number("RATE_LIMIT_WINDOW_SECONDS", default=60)
 for _name, _value in (
     ("RATE_LIMIT_REQUESTS", RATE_LIMIT_REQUESTS),
     ("RATE_LIMIT_WINDOW_SECONDS", RATE_LIMIT_WINDOW_SECONDS),
@@ -159,14 +174,14 @@ for _name, _value in (
             f"{_name} must be at least 1, not {_value} (RATE_LIMIT_ENABLED=0 turns the limit off)."
         )
 
-EMBEDDINGS_PROVIDER = env.str("EMBEDDINGS_PROVIDER", default="local").strip().lower()
-EMBEDDINGS_ENDPOINT = env.str("EMBEDDINGS_ENDPOINT", default="").strip()
-EMBEDDINGS_API_KEY = env.str("EMBEDDINGS_API_KEY", default="").strip()
-EMBEDDINGS_MODEL = env.str("EMBEDDINGS_MODEL", default="").strip()
-EMBEDDINGS_DIMENSIONS = env.int("EMBEDDINGS_DIMENSIONS", default=0) or None
-EMBEDDINGS_THREADS = env.int("EMBEDDINGS_THREADS", default=0)
+EMBEDDINGS_PROVIDER = env.text("EMBEDDINGS_PROVIDER", default="local").lower()
+EMBEDDINGS_ENDPOINT = env.text("EMBEDDINGS_ENDPOINT", default="")
+EMBEDDINGS_API_KEY = env.text("EMBEDDINGS_API_KEY", default="")
+EMBEDDINGS_MODEL = env.text("EMBEDDINGS_MODEL", default="")
+EMBEDDINGS_DIMENSIONS = env.number("EMBEDDINGS_DIMENSIONS", default=0) or None
+EMBEDDINGS_THREADS = env.number("EMBEDDINGS_THREADS", default=0)
 
-LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+LOG_LEVEL = env.text("LOG_LEVEL", default="INFO").upper()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
