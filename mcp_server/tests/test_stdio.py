@@ -25,8 +25,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def environment(key: str | None) -> dict[str, str]:
-    base = os.environ["DATABASE_URL"]
-    url = base[: base.rindex("/") + 1] + connection.settings_dict["NAME"]
+    """Ours, with the test's database and the key."""
+    address, question, options = os.environ["DATABASE_URL"].partition("?")
+    url = f"{address[: address.rindex('/')]}/{connection.settings_dict['NAME']}{question}{options}"
     kept = {name: value for name, value in os.environ.items() if name != "MEMORY_API_KEY"}
     return {**kept, "DATABASE_URL": url, **({"MEMORY_API_KEY": key} if key else {})}
 
