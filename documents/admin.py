@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from documents.models import Document
 from spaces.staff import SpaceOwnedAdmin
@@ -16,6 +17,8 @@ class DocumentAdmin(SpaceOwnedAdmin):
     list_filter = ("status", "doc_type", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("space", "created_by")
     search_fields = ("title",)
+    search_help_text = _("An id, or part of the title: in the chosen space, or in the 10,000 newest documents.")
+    searched_without_space = 10_000
     date_hierarchy = "updated_at"
     fields = readonly_fields = (
         "title", "doc_type", "status", "space", "summary", "raw_content",

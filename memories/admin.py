@@ -3,13 +3,14 @@
 from collections import defaultdict
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from accounts.models import User
+from core.errors import AppError
 from core.text import excerpt
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
 from memories.services.forget import forget_by_id
@@ -23,7 +24,8 @@ class MemoryAdmin(SpaceOwnedAdmin):
     list_filter = ("is_active", "created_via", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("space", "created_by")
     search_fields = ("text",)
-    search_help_text = _("Part of the text; choose a space at the side as well when there are many memories.")
+    search_help_text = _("An id, or part of the text: in the chosen space, or in the 10,000 newest memories.")
+    searched_without_space = 10_000
     date_hierarchy = "created_at"
     actions = ("forget",)
     fields = (
@@ -51,7 +53,15 @@ class MemoryAdmin(SpaceOwnedAdmin):
         if not isinstance(request.user, User):
             return
         access = staff_access(request.user, list(by_space))
-        number = sum(len(forget_by_id(access, memory.id).memories) for rows in by_space.values() for memory in rows)
+        number = 0
+        refusals: dict[str, None] = {}
+        for memory in (memory for rows in by_space.values() for memory in rows):
+            try:
+                number += len(forget_by_id(access, memory.id).memories)
+            except AppError as error:
+                refusals[error.message] = None
+        for refusal in refusals:
+            self.message_user(request, refusal, messages.ERROR)
         said = ngettext("%(n)d memory was forgotten.", "%(n)d memories were forgotten.", number) % {"n": number}
         self.message_user(request, said)
 
@@ -61,6 +71,11 @@ class EdgeAdmin(SpaceOwnedAdmin):
     list_display = ("relation_type", "beginning", "end", "note", "space", "created_at")
     list_filter = ("relation_type", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("space", "from_memory", "to_memory")
+    search_fields = ("note",)
+    search_help_text = _("An id of the edge or of one of its memories, or part of the note.")
+    searched_without_space = 10_000
+    id_paths = ("id", "from_memory_id", "to_memory_id")
+    ordering = ("-created_at", "-id")
     fields = ("space", "from_memory", "relation_type", "to_memory", "note", "created_by", "created_at")
 
     @admin.display(description=_("from"))
@@ -77,6 +92,9 @@ class PendingEmbeddingAdmin(SpaceOwnedAdmin):
     list_display = ("memory", "space", "model", "attempts", "next_attempt_at", "reason")
     list_filter = ("model", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("memory", "space", "model")
+    search_fields = ("reason",)
+    search_help_text = _("The id of a memory, or part of the reason.")
+    id_paths = ("memory_id",)
 
 
 @admin.register(EmbeddingIndex)

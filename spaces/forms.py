@@ -1,13 +1,16 @@
 """Forms of the admin: members with one level each, and keys with what they reach."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Group
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiKey, User
-from spaces.models import SpaceGrant, SpaceGroupPermission, SpaceUserPermission
+from spaces.models import Space, SpaceGrant, SpaceGroupPermission, SpaceUserPermission
+from spaces.services.members import remove_member, set_member_permission
 
 LEVELS = (
     ("read_space", _("Read")),
@@ -17,7 +20,7 @@ LEVELS = (
 
 
 class _MemberForm(forms.ModelForm[Any]):
-    """One member with one level, stored as one guardian permission."""
+    """One row: a member, or a space of one, and the level."""
 
     level = forms.ChoiceField(label=_("Level"), choices=LEVELS, initial="write_space")
 
@@ -26,20 +29,10 @@ class _MemberForm(forms.ModelForm[Any]):
         if self.instance.pk:
             self.fields["level"].initial = self.instance.permission.codename
 
-    def has_changed(self) -> bool:
-        # A new row counts once somebody is chosen; its preselected level alone is no change.
-        return super().has_changed()
-
-    def _post_clean(self) -> None:
-        level = self.cleaned_data.get("level")
-        if level:
-            self.instance.permission = Permission.objects.get(
-                content_type__app_label="spaces", content_type__model="space", codename=level
-            )
-        super()._post_clean()  # type: ignore[misc]
-
 
 class PersonMemberForm(_MemberForm):
+    """On a space's page: a person."""
+
     class Meta:
         model = SpaceUserPermission
         fields = ("user",)
@@ -47,32 +40,90 @@ class PersonMemberForm(_MemberForm):
 
 
 class GroupMemberForm(_MemberForm):
+    """On a space's page: a group."""
+
     class Meta:
         model = SpaceGroupPermission
         fields = ("group",)
         labels = {"group": _("Group")}  # noqa: RUF012
 
 
+class MembershipForm(_MemberForm):
+    """On a person's page: a space."""
+
+    class Meta:
+        model = SpaceUserPermission
+        fields = ("content_object",)
+        labels = {"content_object": _("Space")}  # noqa: RUF012
+
+
 class MemberFormSet(forms.BaseInlineFormSet[Any, Any, Any]):
-    """Each person or group once."""
+    """Memberships with one level each, whichever of the two sides the page belongs to.
+
+    Saved through the service, not row by row: a member then never has two levels, nor loses one that was just given.
+    """
 
     def clean(self) -> None:
         super().clean()
-        seen: set[User | Group] = set()
+        seen: set[Any] = set()
         for form in self.forms:
-            data = getattr(form, "cleaned_data", {})
-            member = data.get("user") or data.get("group")
-            if member is None or data.get("DELETE"):
+            other = form.cleaned_data.get(self._other_field) if hasattr(form, "cleaned_data") else None
+            if other is None or form.cleaned_data.get("DELETE"):
                 continue
-            if member in seen:
-                form.add_error(None, _("This member is in the list twice; keep one row with the level you mean."))
-            seen.add(member)
+            if other in seen:
+                form.add_error(None, _("This is in the list twice; keep one row with the level you mean."))
+            seen.add(other)
+
+    def save(self, commit: bool = True) -> list[Any]:
+        """Bring the database to what the form says; fills what the admin writes into its log."""
+        self.new_objects: list[Any] = []
+        self.changed_objects: list[Any] = []
+        self.deleted_objects: list[Any] = []
+        rows = [form for form in self.forms if form.cleaned_data.get(self._other_field)]
+        kept = [form for form in rows if not form.cleaned_data.get("DELETE")]
+        still_there = {form.cleaned_data[self._other_field].pk for form in kept}
+        before = {form.initial[self._other_field]: form for form in self.initial_forms}
+        gone = [key for key in before if key not in still_there]
+        for other in self._others.filter(pk__in=gone):
+            self.deleted_objects.append(before[other.pk].instance)
+            remove_member(*self._pair(other))
+        saved = []
+        for form in kept:
+            if not form.has_changed():
+                continue
+            space, member = self._pair(form.cleaned_data[self._other_field])
+            row = set_member_permission(space, member, form.cleaned_data["level"])
+            saved.append(row)
+            if form in self.initial_forms:
+                self.changed_objects.append((row, form.changed_data))
+            else:
+                self.new_objects.append(row)
+        return saved
+
+    @property
+    def _other_field(self) -> str:
+        """The field that names the side the page does not belong to."""
+        return next(name for name in ("user", "group", "content_object") if name in self.form.base_fields)
+
+    @property
+    def _others(self) -> Any:
+        field: Any = self.form.base_fields[self._other_field]
+        return field.queryset
+
+    def _pair(self, other: Any) -> tuple[Space, User | Group]:
+        return (other, self.instance) if isinstance(other, Space) else (self.instance, other)
 
 
 class KeyForm(forms.ModelForm[ApiKey]):
     class Meta:
         model = ApiKey
         fields = ("user", "label", "expires_at")
+
+    def clean_expires_at(self) -> datetime | None:
+        moment: datetime | None = self.cleaned_data["expires_at"]
+        if moment is not None and moment <= timezone.now() and "expires_at" in self.changed_data:
+            raise forms.ValidationError(_("The expiry must lie in the future; to end a key now, revoke it."))
+        return moment
 
 
 class GrantFormSet(forms.BaseInlineFormSet[SpaceGrant, ApiKey, Any]):

@@ -12,6 +12,9 @@ from accounts.models import Role, User
 from spaces.access import AccessContext, Credential, SpaceAccess, role_ceiling
 from spaces.models import AccessLevel, Space, SpaceGroupPermission, SpaceUserPermission
 
+# How a list's own filter by space stands in the address.
+_SPACE_FILTER = "space__id__exact"
+
 
 def managed_space_ids(user: Any) -> list[uuid.UUID] | None:
     """The spaces `user` manages, alone or through a group; None means all of them (a superuser)."""
@@ -51,12 +54,34 @@ class SpaceOwnedAdmin(admin.ModelAdmin[Any]):
     """
 
     space_path: ClassVar[str] = "space_id"
+    # What an id in the search field is compared with.
+    id_paths: ClassVar[tuple[str, ...]] = ("id",)
+    # A substring of long texts is looked for in one space, or in this many of the newest rows; None: everywhere.
+    searched_without_space: ClassVar[int | None] = None
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         managed = managed_space_ids(request.user)
         return rows if managed is None else rows.filter(Q(**{f"{self.space_path}__in": managed}))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        try:
+            identifier = uuid.UUID(search_term.strip())
+        except ValueError:
+            pass
+        else:
+            matches = Q()
+            for id_path in self.id_paths:
+                matches |= Q(**{id_path: identifier})
+            return queryset.filter(matches), False
+        if search_term and self.searched_without_space is not None and _SPACE_FILTER not in request.GET:
+            order: Any = self.get_ordering(request) or self.opts.ordering
+            newest = queryset.order_by(*order).values("pk")[: self.searched_without_space]
+            queryset = queryset.filter(pk__in=newest)
+        return super().get_search_results(request, queryset, search_term)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return _administers(request.user)

@@ -1,13 +1,12 @@
-"""Spaces, their members, and the keys that reach them, in the admin."""
+"""API keys and the spaces they reach, in the admin."""
 
+import uuid
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin import helpers
 from django.db import transaction
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
@@ -16,129 +15,17 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 
+from accounts.admin import is_superuser, key_state
+from accounts.confirmation import confirmation_page, is_confirmed
 from accounts.models import ApiKey
 from accounts.sealing import seal, unseal
 from accounts.services.keys import revoke_key
 from spaces.access import member_levels, role_ceiling
-from spaces.forms import GrantFormSet, GroupMemberForm, KeyForm, MemberFormSet, PersonMemberForm
-from spaces.models import AccessLevel, Space, SpaceGrant, SpaceGroupPermission, SpaceUserPermission
+from spaces.forms import GrantFormSet, KeyForm
+from spaces.models import AccessLevel, SpaceGrant
 from spaces.services.provisioning import NewKey, RequestedGrant, create_api_key, save_grants
-from spaces.signals import space_language_changed
-from spaces.staff import SpaceOwnedAdmin, managed_space_ids
 
-_SECRET_IN_SESSION = "new_api_key"  # noqa: S105 - the name of the place, not what is in it
-
-
-class PeopleInline(admin.TabularInline[SpaceUserPermission, Space]):
-    model = SpaceUserPermission
-    form = PersonMemberForm
-    formset = MemberFormSet
-    fields = ("user", "level")
-    autocomplete_fields = ("user",)
-    extra = 0
-    verbose_name = _("member")
-    verbose_name_plural = _("Members")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[SpaceUserPermission]:
-        return super().get_queryset(request).select_related("user", "permission")
-
-
-class GroupsInline(admin.TabularInline[SpaceGroupPermission, Space]):
-    model = SpaceGroupPermission
-    form = GroupMemberForm
-    formset = MemberFormSet
-    fields = ("group", "level")
-    autocomplete_fields = ("group",)
-    extra = 0
-    verbose_name = _("group")
-    verbose_name_plural = _("Groups whose people are members")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[SpaceGroupPermission]:
-        return super().get_queryset(request).select_related("group", "permission")
-
-
-class SpaceGrantsInline(admin.TabularInline[SpaceGrant, Space]):
-    """Which keys reach the space, to look at."""
-
-    model = SpaceGrant
-    fields = readonly_fields = ("api_key", "owner", "access_level", "is_default")
-    extra = 0
-    can_delete = False
-    verbose_name_plural = _("Keys that reach this space")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[SpaceGrant]:
-        return super().get_queryset(request).select_related("api_key__user")
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    @admin.display(description=_("person"))
-    def owner(self, grant: SpaceGrant) -> str:
-        return str(grant.api_key.user)
-
-
-@admin.register(Space)
-class SpaceAdmin(SpaceOwnedAdmin):
-    """Spaces: superusers create and see all; whoever manages a space sees and changes that one."""
-
-    space_path = "id"
-    list_display = ("key", "name", "language", "members", "memories", "documents", "keys")
-    search_fields = ("key", "name", "description")
-    list_filter = ("language",)
-    inlines = (PeopleInline, GroupsInline, SpaceGrantsInline)
-    fieldsets = ((None, {"fields": ("key", "name", "description", "language")}),)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
-        def counted(relation: str) -> Coalesce:
-            numbers = Space.objects.filter(id=OuterRef("id")).annotate(n=Count(relation)).values("n")
-            return Coalesce(Subquery(numbers), 0)
-
-        rows: QuerySet[Space] = (
-            super()
-            .get_queryset(request)
-            .annotate(
-                member_count=counted("user_permissions__user"),
-                document_count=counted("documents"),
-                key_count=counted("grants"),
-                memory_count=Coalesce("statistics__memory_count", 0),
-            )
-        )
-        return rows
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Space | None = None) -> tuple[str, ...]:
-        # Agents are configured with the key; a renamed one would cut them off.
-        return ("key",) if obj is not None else ()
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return managed_space_ids(request.user) is None
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.has_view_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return managed_space_ids(request.user) is None
-
-    def save_model(self, request: HttpRequest, obj: Space, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        if change and "language" in form.changed_data:
-            space_language_changed.send(Space, space=obj)
-            self.message_user(request, _("The words of this space are being indexed anew for its new language."))
-
-    @admin.display(description=_("members"), ordering="member_count")
-    def members(self, space: Any) -> int:
-        return int(space.member_count)
-
-    @admin.display(description=_("active memories"), ordering="memory_count")
-    def memories(self, space: Any) -> int:
-        return int(space.memory_count)
-
-    @admin.display(description=_("documents"), ordering="document_count")
-    def documents(self, space: Any) -> int:
-        return int(space.document_count)
-
-    @admin.display(description=_("keys"), ordering="key_count")
-    def keys(self, space: Any) -> int:
-        return int(space.key_count)
+_SECRETS_IN_SESSION = "new_api_keys"
 
 
 class GrantInline(admin.TabularInline[SpaceGrant, ApiKey]):
@@ -153,12 +40,17 @@ class GrantInline(admin.TabularInline[SpaceGrant, ApiKey]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpaceGrant]:
         return super().get_queryset(request).select_related("space", "api_key__user")
 
+    def get_formset(self, request: HttpRequest, obj: ApiKey | None = None, **kwargs: Any) -> Any:
+        # An inline lives as long as one request: the person's memberships are read once for all rows.
+        self._levels = member_levels(obj.user) if obj is not None else {}
+        return super().get_formset(request, obj, **kwargs)
+
     @admin.display(description=_("in effect"))
     def effective(self, grant: SpaceGrant) -> str:
         if grant._state.adding:
             return "–"
         user = grant.api_key.user
-        membership = member_levels(user).get(grant.space_id)
+        membership = self._levels.get(grant.space_id)
         if membership is None:
             return str(_("None: its person is no member of this space"))
         granted = AccessLevel(grant.access_level)
@@ -166,8 +58,12 @@ class GrantInline(admin.TabularInline[SpaceGrant, ApiKey]):
         level = min(granted, membership, ceiling)
         if level == granted:
             return str(level.label)
-        reason = _("capped by the role") if ceiling < granted else _("capped by the membership")
-        return f"{level.label} ({reason})"
+        if ceiling < granted:
+            return _("%(level)s, capped by the role %(role)s") % {
+                "level": level.label,
+                "role": user.get_role_display(),
+            }
+        return _("%(level)s, capped by the membership") % {"level": level.label}
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -177,7 +73,12 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("usable", _("usable")), ("revoked", _("revoked")), ("expired", _("expired"))]
+        return [
+            ("usable", _("usable")),
+            ("revoked", _("revoked")),
+            ("expired", _("expired")),
+            ("inactive", _("person inactive")),
+        ]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() == "usable":
@@ -185,7 +86,9 @@ class StateFilter(admin.SimpleListFilter):
         if self.value() == "revoked":
             return rows.exclude(revoked_at=None)
         if self.value() == "expired":
-            return rows.filter(expires_at__lte=timezone.now())
+            return rows.filter(revoked_at=None, expires_at__lte=timezone.now())
+        if self.value() == "inactive":
+            return rows.filter(user__is_active=False)
         return rows
 
 
@@ -206,9 +109,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
         rows = super().get_queryset(request).prefetch_related("grants__space")
-        if not getattr(request.user, "is_superuser", False):
-            rows = rows.filter(user_id=request.user.pk)  # type: ignore[misc]
-        return rows
+        return rows if is_superuser(request) else rows.filter(user_id=request.user.pk)  # type: ignore[misc]
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> tuple[str, ...]:
         fixed = ("prefix", "state", "created_at", "last_used_at")
@@ -218,10 +119,10 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         return ("user", "label", "expires_at") if obj is None else self.fields
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        return bool(getattr(request.user, "is_superuser", False))
+        return is_superuser(request)
 
     def has_change_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
-        return bool(getattr(request.user, "is_superuser", False)) and (obj is None or obj.revoked_at is None)
+        return is_superuser(request) and (obj is None or obj.revoked_at is None)
 
     def has_delete_permission(self, request: HttpRequest, obj: ApiKey | None = None) -> bool:
         # A key is revoked, and stays as the record of what was saved with it.
@@ -229,7 +130,8 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if change:
-            super().save_model(request, obj, form, change)
+            # Only what the form holds: a key that is revoked meanwhile stays revoked.
+            obj.save(update_fields=["label", "expires_at"])
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         rows = [row.cleaned_data for row in formset.forms if row.cleaned_data and not row.cleaned_data.get("DELETE")]
@@ -263,7 +165,9 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         for field in ApiKey._meta.concrete_fields:
             setattr(key, field.attname, getattr(new.key, field.attname))
         key._state.adding = False
-        request.session[_SECRET_IN_SESSION] = {"id": str(new.key.id), "sealed": seal(new.secret)}
+        kept = request.session.get(_SECRETS_IN_SESSION, {})
+        waiting = {key_id: sealed for key_id, sealed in kept.items() if unseal(sealed)}
+        request.session[_SECRETS_IN_SESSION] = {**waiting, str(new.key.id): seal(new.secret)}
         return new
 
     @transaction.atomic
@@ -280,13 +184,16 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
                 self.admin_site.admin_view(never_cache(self.secret_view)),
                 name="accounts_apikey_secret",
             ),
+            path("<uuid:key_id>/revoke/", self.admin_site.admin_view(self.revoke_view), name="accounts_apikey_revoke"),
             *super().get_urls(),
         ]
 
-    def secret_view(self, request: HttpRequest, key_id: Any) -> HttpResponse:
+    def secret_view(self, request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         """The key itself, on the one page after it was made; a reload finds it gone."""
-        kept = request.session.pop(_SECRET_IN_SESSION, None)
-        secret = unseal(kept["sealed"]) if kept and kept["id"] == str(key_id) else None
+        kept = request.session.get(_SECRETS_IN_SESSION, {})
+        sealed = kept.pop(str(key_id), None)
+        request.session.modified = True
+        secret = unseal(sealed) if sealed else None
         context = {
             **self.admin_site.each_context(request),
             "title": _("New API key"),
@@ -297,24 +204,34 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
         }
         return TemplateResponse(request, "admin/accounts/apikey/secret.html", context)
 
+    def revoke_view(self, request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
+        """Asks whether to revoke the one key."""
+        keys = self.get_queryset(request).select_related("user").filter(pk=key_id)
+        if not self.has_revoke_permission(request) or not keys:
+            raise Http404
+        return self._ask(request, keys)
+
+    def _ask(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> TemplateResponse:
+        return confirmation_page(
+            self,
+            request,
+            keys,
+            action="revoke",
+            title=_("Revoke for good?"),
+            consequence=_("What uses this is refused from the next request on. This cannot be undone."),
+        )
+
     @admin.action(description=_("Revoke for good"), permissions=["revoke"])
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> HttpResponse | None:
-        if request.POST.get("confirmed") != "yes":
-            context = {
-                **self.admin_site.each_context(request),
-                "title": _("Revoke these keys for good?"),
-                "keys": keys,
-                "opts": self.opts,
-                "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
-            }
-            return TemplateResponse(request, "admin/accounts/apikey/revoke.html", context)
+        if not is_confirmed(request):
+            return self._ask(request, keys.select_related("user"))
         number = sum(revoke_key(key) for key in keys)
         said = ngettext("%(n)d key was revoked.", "%(n)d keys were revoked.", number) % {"n": number}
         self.message_user(request, said, messages.SUCCESS)
         return None
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        return bool(getattr(request.user, "is_superuser", False))
+        return is_superuser(request)
 
     @admin.display(description=_("starts with"), ordering="key_prefix")
     def prefix(self, key: ApiKey) -> str:
@@ -326,8 +243,4 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
 
     @admin.display(description=_("state"))
     def state(self, key: ApiKey) -> str:
-        if key.revoked_at is not None:
-            return str(_("revoked"))
-        if key.expires_at is not None and key.expires_at <= timezone.now():
-            return str(_("expired"))
-        return str(_("usable") if key.user.is_active else _("person inactive"))
+        return key_state(key)

@@ -7,7 +7,6 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from guardian.shortcuts import assign_perm
 
 from accounts.keys import PREFIX_LENGTH, generate_key, hash_key
 from accounts.models import MAXIMUM_LABEL, ApiKey, User
@@ -24,6 +23,7 @@ from spaces.models import (
     SpaceGrant,
     validate_space_key,
 )
+from spaces.services.members import set_member_permission
 
 MAXIMUM_DESCRIPTION = 2000
 _PERMISSION_OF_LEVEL = {AccessLevel.READ: "read_space", AccessLevel.READ_WRITE: "write_space"}
@@ -122,7 +122,7 @@ def add_member(user: User, space: Space, level: AccessLevel) -> bool:
     held = member_levels(user).get(space.id)
     if held is not None and held >= level:
         return False
-    assign_perm(_PERMISSION_OF_LEVEL[level], user, space)
+    set_member_permission(space, user, _PERMISSION_OF_LEVEL[level])
     return True
 
 

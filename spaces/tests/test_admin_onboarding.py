@@ -162,7 +162,8 @@ def test_deactivating_a_person_ends_all_their_keys_and_reactivating_brings_them_
     new = make_key(person, make_space())
     for action, works in (("deactivate", False), ("reactivate", True)):
         administrator.post(
-            reverse("admin:accounts_user_changelist"), {"action": action, "_selected_action": [str(person.pk)]}
+            reverse("admin:accounts_user_changelist"),
+            {"action": action, "_selected_action": [str(person.pk)], "confirmed": "yes"},
         )
         assert (access_for_key(new.secret) is not None) is works
 

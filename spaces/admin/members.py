@@ -1,0 +1,67 @@
+"""Inlines for memberships: one row a member, however many permissions guardian holds for them."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from spaces.forms import GroupMemberForm, MemberFormSet, MembershipForm, PersonMemberForm
+from spaces.models import SpaceGroupPermission, SpaceUserPermission
+from spaces.services.members import MEMBER_PERMISSIONS
+
+
+class MemberInline(admin.TabularInline[Any, Any]):
+    """Base: `one_row_per` is the path that tells the rows of one member apart and sorts them."""
+
+    formset = MemberFormSet
+    extra = 0
+    one_row_per: ClassVar[str]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        strength = Case(
+            *(When(permission__codename=name, then=Value(rank)) for rank, name in enumerate(MEMBER_PERMISSIONS)),
+            output_field=IntegerField(),
+        )
+        rows = super().get_queryset(request).filter(permission__codename__in=MEMBER_PERMISSIONS)
+        # Permissions that were given elsewhere may be several; the strongest is the member's level.
+        strongest: QuerySet[Any] = (
+            rows.annotate(strength=strength)
+            .order_by(self.one_row_per, "-strength")
+            .distinct(self.one_row_per)
+            .select_related("permission", *self.autocomplete_fields)
+        )
+        return strongest
+
+
+class PeopleInline(MemberInline):
+    model = SpaceUserPermission
+    form = PersonMemberForm
+    fields = ("user", "level")
+    autocomplete_fields = ("user",)
+    one_row_per = "user__email"
+    verbose_name = _("member")
+    verbose_name_plural = _("Members")
+
+
+class GroupsInline(MemberInline):
+    model = SpaceGroupPermission
+    form = GroupMemberForm
+    fields = ("group", "level")
+    autocomplete_fields = ("group",)
+    one_row_per = "group__name"
+    verbose_name = _("group")
+    verbose_name_plural = _("Groups whose people are members")
+
+
+class MembershipInline(MemberInline):
+    """On a person's page: the spaces they are a member of by themselves."""
+
+    model = SpaceUserPermission
+    form = MembershipForm
+    fields = ("content_object", "level")
+    autocomplete_fields = ("content_object",)
+    one_row_per = "content_object__key"
+    verbose_name = _("space")
+    verbose_name_plural = _("Spaces this person is a member of, beside those of their groups")
