@@ -91,7 +91,7 @@ def _measure(space_id: uuid.UUID, model_id: int, rows: int, kind: str, asked: ND
 
     from memories.search.facts import read_facts, reading
     from memories.search.legs import Meaning, Question, find_candidates
-    from memories.search.words import weigh
+    from memories.search.words import NO_WORDS
     from memories.services.terms import split_words
     from spaces.access import SpaceAccess
     from spaces.models import AccessLevel, Space
@@ -105,9 +105,9 @@ def _measure(space_id: uuid.UUID, model_id: int, rows: int, kind: str, asked: ND
             facts = read_facts(
                 cursor, space, asked=split_words("", "simple"), spec=spec, category=None, with_profile=False
             )
-            question = Question(space, None, Meaning(vector, model_id, facts.uses_index), weigh(facts, {}))
-            legs.append(milliseconds(find_candidates, cursor, question, literal=(), at_least=WANTED))
-            found = find_candidates(cursor, question, literal=(), at_least=WANTED)
+            question = Question(space, None, Meaning(vector, model_id, facts.uses_index), NO_WORDS)
+            legs.append(milliseconds(find_candidates, cursor, question, literal=(), at_least=WANTED, keep=WANTED))
+            found = find_candidates(cursor, question, literal=(), at_least=WANTED, keep=WANTED).best
         best = [c.id for c in sorted(found, key=lambda c: -(c.cosine or -1.0))[:WANTED]]
         with connection.cursor() as plain:
             parameters: Sequence[object] = [space_id, model_id, HalfVector(vector).to_text(), WANTED]

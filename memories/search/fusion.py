@@ -35,21 +35,16 @@ class Candidate:
     created: float
     author: str
     beginning: str
+    has_source: bool
 
 
 def alone(candidates: Collection[Candidate], extremes: tuple[float, float] | None) -> dict[str, float]:
-    """f of each candidate; `extremes` are the lowest and highest cosine, as `cosine_extremes` tells them."""
+    """f of each candidate; `extremes` are the lowest and highest cosine of all that was found."""
     return {
         candidate.id: _stretched(candidate.cosine, extremes)
         + WEIGHT_OF_WORDS * max(min(candidate.words, 1.0), candidate.literal)
         for candidate in candidates
     }
-
-
-def cosine_extremes(candidates: Collection[Candidate]) -> tuple[float, float] | None:
-    """The lowest and the highest cosine among `candidates`; None without any."""
-    cosines = [candidate.cosine for candidate in candidates if candidate.cosine is not None]
-    return (min(cosines), max(cosines)) if cosines else None
 
 
 def fuse(

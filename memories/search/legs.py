@@ -17,7 +17,7 @@ from typing import Any
 from django.db.backends.utils import CursorWrapper
 
 from memories.embedding.base import Vector
-from memories.search.fusion import Candidate
+from memories.search.fusion import WEIGHT_OF_WORDS, Candidate
 from memories.search.words import MOST_POSTINGS, WeightedWords
 from spaces.access import SpaceAccess
 
@@ -59,36 +59,44 @@ words AS MATERIALIZED (
 
 # Both scores of one memory `m`, computed from all its chunks and all terms of the question. Times are numbers: they are
 # compared and never shown, and numbers are read faster.
-_ABOUT_M = f"extract(epoch FROM m.created_at)::float8, u.display_name, left(m.text, {BEGINNING})"
+_ABOUT_M = f"extract(epoch FROM m.created_at)::float8, u.display_name, left(m.text, {BEGINNING}), m.source IS NOT NULL"
 SCORES = f"""
     1 - (SELECT min({_EXACT}) FROM memories_embedding e
          WHERE e.space_id = %(space)s AND e.model_id = %(model)s AND e.memory_id = m.id),
     coalesce((SELECT {_SHARE} FROM terms t JOIN memories_memoryterm p
               ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = m.id), 0), {_ABOUT_M}"""
 
-# What one leg found is scored by the other; words also score their own finds when they have not read all terms.
+# What one leg found is scored by the other; words also score their own finds when they have not read all terms. `value`
+# is that of `fusion.alone`; it decides only which candidates are worth sending, equal ones together.
 _CANDIDATES = f"""
 WITH {TERMS}, {{vector}}, {_WORDS}, scored AS (
-    SELECT memory_id, distance, NULL::float8 AS share, true AS by_vector FROM vector
-    UNION ALL SELECT memory_id, NULL, share, false FROM words
-    UNION ALL SELECT unnest(%(literal)s::uuid[]), NULL, NULL, false
+    SELECT memory_id, distance, NULL::float8 AS share FROM vector
+    UNION ALL SELECT memory_id, NULL, share FROM words
+    UNION ALL SELECT unnest(%(literal)s::uuid[]), NULL, NULL
     UNION ALL
-    SELECT e.memory_id, {_EXACT}, NULL, false FROM memories_embedding e
+    SELECT e.memory_id, {_EXACT}, NULL FROM memories_embedding e
     WHERE e.space_id = %(space)s AND e.model_id = %(model)s
       AND e.memory_id = ANY(ARRAY(SELECT memory_id FROM words) || %(literal)s::uuid[])
     UNION ALL
-    SELECT p.memory_id, NULL, {_SHARE}, false FROM terms t JOIN memories_memoryterm p
+    SELECT p.memory_id, NULL, {_SHARE} FROM terms t JOIN memories_memoryterm p
     ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = ANY(
         ARRAY(SELECT memory_id FROM vector) || %(literal)s::uuid[]
         || ARRAY(SELECT memory_id FROM words WHERE NOT %(all_scanned)s))
     GROUP BY p.memory_id
-), found AS MATERIALIZED (
-    SELECT memory_id, min(distance) AS distance, max(share) AS share, bool_or(by_vector) AS by_vector
+), found AS (
+    SELECT memory_id, min(distance) AS distance, least(coalesce(max(share), 0), 1) AS share,
+        min(min(distance)) OVER () AS nearest, max(min(distance)) OVER () AS farthest
     FROM scored GROUP BY memory_id
+), best AS MATERIALIZED (
+    SELECT *, round(1e9 * (
+        CASE WHEN distance IS NULL THEN 0
+             WHEN farthest > nearest THEN (farthest - distance) / (farthest - nearest) ELSE 1 END
+        + {WEIGHT_OF_WORDS} * greatest(share, (memory_id = ANY(%(literal)s::uuid[]))::int))) AS value
+    FROM found ORDER BY value DESC FETCH FIRST %(keep)s ROWS WITH TIES
 )
-SELECT m.id::text, 1 - found.distance, coalesce(found.share, 0), {_ABOUT_M},
-    found.by_vector, (SELECT count(*) FROM chunks)
-FROM found JOIN memories_memory m ON m.id = found.memory_id AND m.space_id = %(space)s AND m.is_active
+SELECT m.id::text, 1 - best.distance, best.share, {_ABOUT_M},
+    1 - best.farthest, 1 - best.nearest, (SELECT count(*) FROM vector), (SELECT count(*) FROM chunks)
+FROM best JOIN memories_memory m ON m.id = best.memory_id AND m.space_id = %(space)s AND m.is_active
 LEFT JOIN accounts_user u ON u.id = m.created_by_id
 """
 
@@ -135,25 +143,33 @@ class Question:
         }
 
 
+@dataclass(frozen=True)
+class Candidates:
+    """The best by themselves, unordered, and the lowest and highest cosine of all that were found (None without)."""
+
+    best: list[Candidate]
+    extremes: tuple[float, float] | None
+
+
 def find_candidates(
-    cursor: CursorWrapper, question: Question, *, literal: Collection[str], at_least: int
-) -> list[Candidate]:
-    """The best of each leg and the memories in `literal`, unordered, with both scores.
+    cursor: CursorWrapper, question: Question, *, literal: Collection[str], at_least: int, keep: int
+) -> Candidates:
+    """The best of each leg and the memories in `literal`, with both scores; the `keep` best of them by both together.
 
     One query. A second one compares every vector of the space, when the index gave out early or a few long memories
     took all the places, and fewer than `at_least` memories were found by meaning.
     """
-    candidates, found, chunks = _run(cursor, question, literal, limit=f"LIMIT {CHUNKS}")
+    candidates, found, chunks = _run(cursor, question, literal, keep, limit=f"LIMIT {CHUNKS}")
     meaning = question.meaning
     if meaning is not None and found < at_least and (meaning.uses_index or chunks >= CHUNKS):
         compared = replace(question, meaning=replace(meaning, uses_index=False))
-        candidates, _, _ = _run(cursor, compared, literal, limit="")
-    return [replace(candidate, literal=1.0) if candidate.id in literal else candidate for candidate in candidates]
+        candidates, _, _ = _run(cursor, compared, literal, keep, limit="")
+    return candidates
 
 
 def candidate_of(row: Sequence[Any]) -> Candidate:
     """A candidate from the columns `m.id::text` and `SCORES`."""
-    identifier, cosine, words, created, author, beginning = row
+    identifier, cosine, words, created, author, beginning, has_source = row
     return Candidate(
         id=identifier,
         cosine=cosine,
@@ -162,6 +178,7 @@ def candidate_of(row: Sequence[Any]) -> Candidate:
         created=created,
         author=author or "",
         beginning=beginning,
+        has_source=has_source,
     )
 
 
@@ -183,22 +200,29 @@ def uuid_array(identifiers: Collection[str]) -> str:
     return "{" + ",".join(identifiers) + "}"
 
 
-def candidates_parameters(question: Question, literal: Collection[str]) -> dict[str, Any]:
+def candidates_parameters(question: Question, literal: Collection[str], keep: int) -> dict[str, Any]:
     """The parameters of `candidates_statement`."""
     return question.parameters | {
         "candidates": CANDIDATES_PER_LEG,
         "postings": MOST_POSTINGS,
         "literal": uuid_array(literal),
+        "keep": keep,
     }
 
 
 def _run(
-    cursor: CursorWrapper, question: Question, literal: Collection[str], *, limit: str
-) -> tuple[list[Candidate], int, int]:
-    cursor.execute(candidates_statement(question, limit=limit), candidates_parameters(question, literal))
+    cursor: CursorWrapper, question: Question, literal: Collection[str], keep: int, *, limit: str
+) -> tuple[Candidates, int, int]:
+    """Candidates, how many memories the vector leg found, and how many chunks it has read."""
+    cursor.execute(candidates_statement(question, limit=limit), candidates_parameters(question, literal, keep))
     rows = cursor.fetchall()
-    chunks = rows[0][-1] if rows else 0
-    return [candidate_of(row[:-2]) for row in rows], sum(row[-2] for row in rows), chunks
+    if not rows:
+        return Candidates([], None), 0, 0
+    *_, lowest, highest, found, chunks = rows[0]
+    best = [candidate_of(row[:-4]) for row in rows]
+    if literal:
+        best = [replace(candidate, literal=float(candidate.id in literal)) for candidate in best]
+    return Candidates(best, None if lowest is None else (lowest, highest)), found, chunks
 
 
 def _in_category(alias: str, category: str | None) -> str:

@@ -22,11 +22,16 @@ SESSION_GAP = "10 minutes"
 _MOST_INTERLEAVED = 8
 _MOST_LINKS = 8
 
-_BESIDE = """
-        (SELECT n.id FROM memories_memory n WHERE n.space_id = %(space)s AND n.is_active AND n.{column} = t.{column}
+_SAME_SOURCE = """
+        (SELECT n.id FROM memories_memory n WHERE n.space_id = %(space)s AND n.is_active AND n.source = t.source
            AND (n.created_at, n.id) {before} (t.created_at, t.id)
          ORDER BY n.created_at {order}, n.id {order} LIMIT 1)"""
-_SESSION = """
+# A document has few memories; the two nearest in time are those before and after, or both on one side at an end.
+_SAME_DOCUMENT = """
+        (SELECT n.id FROM memories_memory n
+         WHERE n.space_id = %(space)s AND n.is_active AND n.document_id = t.document_id AND n.id <> t.id
+         ORDER BY abs(extract(epoch FROM n.created_at - t.created_at)), n.id LIMIT 2)"""
+_SAME_SESSION = """
         (SELECT s.id FROM (
             SELECT n.id, n.source, n.created_at, n.created_by_id, n.created_by_key_id FROM memories_memory n
             WHERE n.space_id = %(space)s AND n.is_active AND t.source IS NULL
@@ -41,10 +46,8 @@ _LINKED = """
          ORDER BY e.created_at DESC, e.id LIMIT %(links)s)"""
 _EARLIER = {"before": "<", "order": "DESC"}
 _LATER = {"before": ">", "order": "ASC"}
-_ADJACENT = [
-    *(_BESIDE.format(column=column, **way) for column in ("source", "document_id") for way in (_EARLIER, _LATER)),
-    *(_SESSION.format(**way) for way in (_EARLIER, _LATER)),
-]
+_SOURCE = [_SAME_SOURCE.format(**_EARLIER), _SAME_SOURCE.format(**_LATER)]
+_SESSION = [_SAME_SESSION.format(**_EARLIER), _SAME_SESSION.format(**_LATER)]
 _LINKS = [
     _LINKED.format(this="from_memory_id", other="to_memory_id"),
     _LINKED.format(this="to_memory_id", other="from_memory_id"),
@@ -77,15 +80,21 @@ class Neighbourhood:
 
 
 def find_neighbours(
-    cursor: CursorWrapper, question: Question, best: Sequence[str], scored: Collection[str], *, has_links: bool
+    cursor: CursorWrapper, question: Question, best: Sequence[Candidate], scored: Collection[str], *, has_links: bool
 ) -> Neighbourhood:
-    """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query."""
-    kinds = _ADJACENT + _LINKS if has_links else _ADJACENT
+    """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query.
+
+    Only the kinds of neighbours that there can be are asked for: planning each costs more than running it.
+    """
+    kinds = [_SAME_DOCUMENT]
+    kinds += _SOURCE if any(candidate.has_source for candidate in best) else []
+    kinds += _SESSION if any(not candidate.has_source for candidate in best) else []
+    kinds += _LINKS if has_links else []
     cursor.execute(
         _NEIGHBOURS.format(kinds=" UNION ALL ".join(kinds)),
         question.parameters
         | {
-            "best": uuid_array(best),
+            "best": uuid_array([candidate.id for candidate in best]),
             "scored": uuid_array(scored),
             "gap": SESSION_GAP,
             "interleaved": _MOST_INTERLEAVED,

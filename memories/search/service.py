@@ -21,7 +21,7 @@ from memories.embedding.registry import ModelSpec
 from memories.embedding.service import embed_query_cached, get_embedder
 from memories.models import MAXIMUM_CATEGORY, Memory
 from memories.search.facts import Facts, read_facts, reading
-from memories.search.fusion import Candidate, alone, cosine_extremes, fuse
+from memories.search.fusion import Candidate, alone, fuse
 from memories.search.keyword import find_by_keyword
 from memories.search.legs import Meaning, Question, find_candidates
 from memories.search.neighbours import BEST, find_neighbours
@@ -180,13 +180,12 @@ def _embed(query: str) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]
 def _rank(
     cursor: CursorWrapper, question: Question, query: str, literal: Collection[str], limit: int, *, has_links: bool
 ) -> list[_Ranked]:
-    candidates = find_candidates(cursor, question, literal=literal, at_least=limit)
-    extremes = cosine_extremes(candidates)
-    by_itself = alone(candidates, extremes)
-    best = sorted(by_itself, key=lambda identifier: (-by_itself[identifier], identifier))[:BEST]
+    found = find_candidates(cursor, question, literal=literal, at_least=limit, keep=limit + BEST)
+    by_itself = alone(found.best, found.extremes)
+    best = sorted(found.best, key=lambda candidate: (-by_itself[candidate.id], candidate.id))[:BEST]
     neighbourhood = find_neighbours(cursor, question, best, list(by_itself), has_links=has_links)
-    by_itself |= alone(neighbourhood.fresh, extremes)
-    candidates += [candidate for candidate in neighbourhood.fresh if _scores(candidate)]
+    by_itself |= alone(neighbourhood.fresh, found.extremes)
+    candidates = found.best + [candidate for candidate in neighbourhood.fresh if _scores(candidate)]
     named = _named(candidates, set(plain_words(query).split()))
     ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
     return [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]

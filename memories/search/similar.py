@@ -19,7 +19,7 @@ from memories.models import Memory
 from memories.search.facts import read_facts, reading
 from memories.search.legs import Meaning, Question, find_candidates, uuid_array
 from memories.search.results import SimilarStatements
-from memories.search.words import weigh
+from memories.search.words import NO_WORDS, weigh
 from memories.services.terms import split_words
 from spaces.access import SpaceAccess
 
@@ -49,8 +49,10 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
         meaning = None
         if vectors and facts.model_id is not None:
             meaning = Meaning(vectors[0], facts.model_id, facts.uses_index)
-        question = Question(space, None, meaning, weigh(facts, {}))
-        candidates = find_candidates(cursor, question, literal=(), at_least=limit)
+        # Either by meaning or by words: what forgets a memory is no mixture.
+        question = Question(space, None, meaning, weigh(facts, {}) if meaning is None else NO_WORDS)
+        keep = max(limit, COMPARED)
+        candidates = find_candidates(cursor, question, literal=(), at_least=limit, keep=keep).best
         similarity: dict[uuid.UUID, float | None]
         if meaning is None:
             spec = None

@@ -44,6 +44,9 @@ class WeightedWords:
         return all(term.is_scanned for term in self.terms)
 
 
+NO_WORDS = WeightedWords(terms=(), saturation=(K1 * (1 - B), 0.0))
+
+
 def weigh(facts: Facts, expansions: Mapping[str, Sequence[Expansion]]) -> WeightedWords:
     """The terms to look for, the rarest first, with the known ones before those that only stand for unknown ones."""
     counts = facts.memory_counts

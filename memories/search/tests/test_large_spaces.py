@@ -51,7 +51,7 @@ def plan(access, embedder, *, category=None) -> str:
         statement = candidates_statement(question, limit=f"LIMIT {legs.CHUNKS}")
         # A few hundred rows are sorted faster than an index is walked; at true size this needs no help.
         cursor.execute("SET LOCAL enable_sort = off")
-        cursor.execute("EXPLAIN " + statement, legs.candidates_parameters(question, ()))
+        cursor.execute("EXPLAIN " + statement, legs.candidates_parameters(question, (), 10))
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
