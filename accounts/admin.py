@@ -64,7 +64,15 @@ class PersonAdmin(UserAdmin[User]):
     form = PersonForm
     add_form = PersonForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ("email", "display_name", "role", "is_active", "is_staff", "usable_keys", "last_used")
+    list_display: tuple[str, ...] = (
+        "email",
+        "display_name",
+        "role",
+        "is_active",
+        "is_staff",
+        "usable_keys",
+        "last_used",
+    )
     list_filter = ("role", "is_active", "is_staff", "groups")
     search_fields = ("email", "display_name")
     ordering = ("email",)
@@ -194,7 +202,7 @@ class TeamAdmin(admin.ModelAdmin[Group]):
     """Groups: name and members. Model permissions of groups mean nothing here; spaces are given to groups instead."""
 
     fields = ("name",)
-    list_display = ("name", "members")
+    list_display: tuple[str, ...] = ("name", "members")
     search_fields = ("name",)
     inlines = (GroupMemberInline,)
 

@@ -64,14 +64,17 @@ def seed(*, new_keys: bool = False) -> list[SeededKey]:
     return seeded
 
 
+@transaction.atomic
 def demo() -> Demo | None:
-    """The seed, an administrator and sample memories, in an installation that has no people yet; else None."""
+    """The seed, an administrator and sample memories, in an installation that has no people yet; else None.
+
+    All of it or nothing: secrets that were made but never printed would leave nobody a way in.
+    """
     if User.objects.exists():
         return None
     password = secrets.token_urlsafe(12)
-    with transaction.atomic():
-        administrator = User.objects.create_superuser(ADMINISTRATOR, password, display_name="Administrator")
-        keys = seed()
+    administrator = User.objects.create_superuser(ADMINISTRATOR, password, display_name="Administrator")
+    keys = seed()
     writer = next(seeded for seeded in keys if seeded.user.email == WRITER)
     access = access_for_key(writer.secret or "", surface="command")
     if access is None:

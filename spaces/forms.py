@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import ApiKey, User
 from spaces.models import Space, SpaceGrant, SpaceGroupPermission, SpaceUserPermission
 from spaces.services.members import remove_member, set_member_permission
+from spaces.services.provisioning import FURTHEST_EXPIRY
 
 LEVELS = (
     ("read_space", _("Read")),
@@ -121,8 +122,12 @@ class KeyForm(forms.ModelForm[ApiKey]):
 
     def clean_expires_at(self) -> datetime | None:
         moment: datetime | None = self.cleaned_data["expires_at"]
-        if moment is not None and moment <= timezone.now() and "expires_at" in self.changed_data:
+        if moment is None or "expires_at" not in self.changed_data:
+            return moment
+        if moment <= timezone.now():
             raise forms.ValidationError(_("The expiry must lie in the future; to end a key now, revoke it."))
+        if moment >= timezone.now() + FURTHEST_EXPIRY:
+            raise forms.ValidationError(_("The expiry must lie within a hundred years; left empty, there is none."))
         return moment
 
 

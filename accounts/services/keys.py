@@ -18,7 +18,10 @@ def find_key(reference: str) -> ApiKey:
 
     Raises `NotFound` when there is none, and `Conflict` listing the candidates when there are several.
     """
-    reference = clean_line(reference, "key", maximum=200)
+    # Lists show a prefix with an ellipsis, which is easily copied along.
+    reference = clean_line(reference, "key", maximum=200).rstrip("….")
+    if not reference:
+        raise NotFound("Name a key by its id, its printed prefix, or the whole key.")
     try:
         matches = Q(id=uuid.UUID(reference))
     except ValueError:

@@ -8,7 +8,7 @@ from django.db import transaction
 from accounts.models import ApiKey
 from accounts.services.keys import find_key
 from accounts.services.users import get_user
-from core.errors import Conflict, NotFound
+from core.errors import Conflict, Invalid, NotFound
 from spaces.models import AccessLevel, Space
 from spaces.services.provisioning import GrantResult, grant_space
 
@@ -22,7 +22,14 @@ class RequestedTarget:
 
 
 def find_targets(requested: Sequence[RequestedTarget]) -> list[tuple[ApiKey, AccessLevel]]:
-    """The keys meant, each once. Raises `NotFound` and `Conflict` for what cannot be told, before anything is done."""
+    """The keys meant, each once, in the order they were named.
+
+    Raises `NotFound` and `Conflict` for what cannot be told, and `Invalid` for a target that is named twice.
+    """
+    named = [target.reference.strip().lower() for target in requested]
+    for reference in named:
+        if named.count(reference) > 1:
+            raise Invalid(f"“{reference}” is named twice; name each target once.")
     levels: dict[ApiKey, AccessLevel] = {}
     for target in requested:
         for key in _keys(target.reference):

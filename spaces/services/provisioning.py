@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -26,6 +26,8 @@ from spaces.models import (
 from spaces.services.members import set_member_permission
 
 MAXIMUM_DESCRIPTION = 2000
+# A time near the year 10000 is stored by PostgreSQL, but cannot be read back by Python.
+FURTHEST_EXPIRY = timedelta(days=36_500)
 _PERMISSION_OF_LEVEL = {AccessLevel.READ: "read_space", AccessLevel.READ_WRITE: "write_space"}
 
 
@@ -137,10 +139,11 @@ def create_api_key(
 ) -> NewKey:
     """A key of `user` that reaches the granted spaces; `default` (else the first granted) is its active space.
 
-    Raises `Invalid` when a space is named twice, when `default` is not granted, or when the expiry has passed.
+    Raises `Invalid` when a space is named twice, when `default` is not granted, or when the expiry has passed or is a
+    century away.
     """
-    if expires_at is not None and expires_at <= timezone.now():
-        raise Invalid("The expiry date must lie in the future.")
+    if expires_at is not None and not timezone.now() < expires_at < timezone.now() + FURTHEST_EXPIRY:
+        raise Invalid("The expiry date must lie in the future, within a hundred years.")
     spaces = [requested.space.id for requested in grants]
     if len(set(spaces)) != len(spaces):
         raise Invalid("A space may be granted only once.")
