@@ -14,7 +14,7 @@ from benchmarks.data import demo_key, fill_space
 from benchmarks.texts import questions, sentences
 
 MEMORIES = 1_000
-SEARCHES = 300
+SEARCHES = 200
 FOR_MEMORY = 1_000
 LIMIT = 1.3
 MEGABYTES = 400

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from mcp_types import Tool as ListedTool
@@ -28,7 +29,9 @@ class Tool:
     list_name: str | None
     annotations: ToolAnnotations = field(repr=False)
 
+    @cached_property
     def listed(self) -> ListedTool:
+        """The definition that clients see; made once, since the SDK asks for it with every call."""
         return ListedTool(
             name=self.name,
             title=self.title,

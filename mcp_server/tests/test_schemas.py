@@ -20,7 +20,7 @@ def nodes(schema: Any):
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_schemas_are_flat(tool):
-    listed = tool.listed()
+    listed = tool.listed
     for schema in (listed.input_schema, listed.output_schema):
         assert schema["type"] == "object"
         for node in nodes(schema):
