@@ -15,15 +15,45 @@ from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
 
-# One round trip: count, start the window with the first request, tell what is left of it in milliseconds.
+# One round trip: count, start the window with the first request, tell what is left of it in milliseconds. A counter
+# that has no end, however it came about, gets one: nobody may be shut out for good.
 _COUNT = """
 local count = redis.call('INCR', KEYS[1])
-if count == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+if redis.call('PTTL', KEYS[1]) < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return {count, redis.call('PTTL', KEYS[1])}
 """
 _TIMEOUT_SECONDS = 0.5
+# After a failure Redis is left alone for a while: a wait for it in every request would be an outage of its own.
+_REST_SECONDS = 5
 _LOG_EVERY_SECONDS = 60
-_last_logged = 0.0
+
+
+class _Counters:
+    """The counters in one Redis, which may be out of reach for a while."""
+
+    def __init__(self, url: str) -> None:
+        self._redis = redis.Redis.from_url(
+            url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
+        )
+        self._asked_again_at = self._logged_again_at = 0.0
+
+    def count(self, name: str, window: int) -> tuple[int, int] | None:
+        """Count one: how many there are in this window, and the milliseconds that are left of it; None in an outage."""
+        if time.monotonic() < self._asked_again_at:
+            return None
+        try:
+            count, left = self._redis.eval(_COUNT, 1, name, window)
+        except RedisError as error:
+            self._note(error)
+            return None
+        return int(count), int(left)
+
+    def _note(self, error: RedisError) -> None:
+        now = time.monotonic()
+        self._asked_again_at = now + _REST_SECONDS
+        if now >= self._logged_again_at:
+            self._logged_again_at = now + _LOG_EVERY_SECONDS
+            logger.error("the rate limit is off, because Redis does not answer: %s", type(error).__name__)
 
 
 def seconds_to_wait(caller: str) -> int | None:
@@ -35,15 +65,10 @@ def seconds_to_wait(caller: str) -> int | None:
     if not settings.RATE_LIMIT_ENABLED:
         return None
     name = "rate:" + hashlib.sha256(caller.encode("utf-8", "surrogatepass")).hexdigest()
-    window = settings.RATE_LIMIT_WINDOW_SECONDS * 1000
-    try:
-        count, left = _client(settings.REDIS_URL).eval(_COUNT, 1, name, window)
-    except RedisError as error:
-        _log(error)
+    counted = _counters(settings.REDIS_URL).count(name, settings.RATE_LIMIT_WINDOW_SECONDS * 1000)
+    if counted is None or counted[0] <= settings.RATE_LIMIT_REQUESTS:
         return None
-    if count <= settings.RATE_LIMIT_REQUESTS:
-        return None
-    return max(1, -(-int(left) // 1000))
+    return max(1, -(-counted[1] // 1000))
 
 
 def client_address(peer: str, forwarded_for: str) -> str:
@@ -61,12 +86,5 @@ def client_address(peer: str, forwarded_for: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _client(url: str) -> "redis.Redis":
-    return redis.Redis.from_url(url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS)
-
-
-def _log(error: RedisError) -> None:
-    global _last_logged
-    if time.monotonic() - _last_logged > _LOG_EVERY_SECONDS:
-        _last_logged = time.monotonic()
-        logger.error("the rate limit is off, because Redis does not answer: %s", type(error).__name__)
+def _counters(url: str) -> _Counters:
+    return _Counters(url)

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db import OperationalError
 from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
@@ -21,7 +22,7 @@ from accounts.rate_limit import client_address, seconds_to_wait
 from mcp_server import threads
 from mcp_server.identity import set_access
 from mcp_server.server import server
-from spaces.access import access_for_key
+from spaces.access import AccessContext, access_for_key
 
 logger = logging.getLogger(__name__)
 
@@ -80,16 +81,35 @@ class Endpoint:
         key = presented_key(headers.get("x-api-key"), headers.get("authorization"))
         peer = str((scope.get("client") or ("unknown", 0))[0])
         caller = key or client_address(peer, headers.get("x-forwarded-for", ""))
-        wait = await threads.authenticate(seconds_to_wait, caller)
+        try:
+            wait, access = await threads.authenticate(_admit, caller, key)
+        except OperationalError:
+            logger.exception("a caller could not be identified")
+            return await _answer(send, 503, headers=[(b"retry-after", b"5")], text="The database does not answer.")
         if wait is not None:
             return await _answer(send, 429, headers=[(b"retry-after", str(wait).encode())])
-        access = await threads.authenticate(access_for_key, key, "mcp") if key else None
         if access is None:
             return await _answer(send, 401, headers=[(b"www-authenticate", b'Bearer realm="memory"')])
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > settings.MAXIMUM_BODY_BYTES:
+            allowed = f"at most {settings.MAXIMUM_BODY_BYTES // 2**20} MB are allowed"
+            return await _answer(send, 413, text=f"The body is too large: {allowed}.")
         if self._manager is None:
             raise RuntimeError("the MCP endpoint is not running: the application's lifespan was not started")
         set_access(access)
-        return await self._manager.handle_request(scope, receive, send)
+        return await self._manager.handle_request(_accepting_json(scope), receive, send)
+
+
+def _admit(caller: str, key: str | None) -> tuple[int | None, AccessContext | None]:
+    """The seconds to wait, or who calls; the limit comes first, so that a flood never reaches the database."""
+    wait = seconds_to_wait(caller)
+    return wait, access_for_key(key, "mcp") if key and wait is None else None
+
+
+def _accepting_json(scope: Scope) -> Scope:
+    """Answers are JSON whatever a client says it accepts; the SDK would refuse those that leave it out."""
+    others = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept"]
+    return {**scope, "headers": [*others, (b"accept", b"application/json, text/event-stream")]}
 
 
 def _is_allowed_host(host: str) -> bool:

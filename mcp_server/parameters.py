@@ -4,7 +4,7 @@ Clients differ in what they understand and send: schemas hold no `$ref`, `anyOf`
 "not given"; numbers, booleans and null sent as text are accepted.
 """
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +16,8 @@ Kind = Literal["string", "integer", "boolean"]
 _NAMED = {"string": "text", "integer": "a whole number", "boolean": "true or false"}
 # Past this, a number is no number anybody means; PostgreSQL's integers end here too.
 _LARGEST_INTEGER = 2**31 - 1
+_WHOLE_NUMBER = re.compile(r"\s*-?[0-9]{1,10}\s*")
+_BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
@@ -85,17 +87,11 @@ def _integer(value: Any) -> Any:
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
-        text = value.strip()
-        value = int(text) if text.isascii() and text.lstrip("-").isdecimal() and len(text) < 12 else None
+        value = int(value) if _WHOLE_NUMBER.fullmatch(value) else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and abs(value) <= _LARGEST_INTEGER else None
 
 
 def _boolean(value: Any) -> Any:
-    if isinstance(value, str):
-        try:
-            return json.loads(value.strip().lower())
-        except ValueError:
-            return None
-    return value
+    return _BOOLEANS.get(value.strip().lower()) if isinstance(value, str) else value

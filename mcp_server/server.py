@@ -36,8 +36,9 @@ from core.wire import WireModel
 from mcp_server import prompts, threads
 from mcp_server.identity import current_access
 from mcp_server.parameters import parse_arguments
-from mcp_server.registry import TOOLS, Answer, Tool
+from mcp_server.registry import Answer, Tool
 from mcp_server.resources import MIME_TYPE, RESOURCES
+from mcp_server.tools import TOOLS
 from spaces.access import AccessContext
 
 logger = logging.getLogger(__name__)
@@ -183,5 +184,3 @@ server: Server[Any] = Server(
 )
 # The SDK's tracing costs a fifth of a call (measured) and goes nowhere without an exporter; calls have their log line.
 server.middleware.clear()
-# Tools register themselves as they are imported.
-from mcp_server import tools  # noqa: E402, F401

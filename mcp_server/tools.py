@@ -10,7 +10,7 @@ from documents.queries import get_document, list_documents
 from documents.services.documents import create_document as store_document
 from documents.wire import WireDocument, WireDocumentDetail, WireDocumentPage
 from mcp_server.parameters import Parameter
-from mcp_server.registry import tool
+from mcp_server.registry import TOOLS, tool
 from memories.queries import list_memories
 from memories.search.service import search
 from memories.services.forget import forget_by_content, forget_by_id
@@ -20,6 +20,9 @@ from spaces.access import AccessContext
 from spaces.queries import space_summaries
 from spaces.services.spaces import set_active_space
 from spaces.wire import WireIdentity, WireSpace
+
+# Whoever wants the tools takes them from here: they are registered as this module is read.
+__all__ = ["TOOLS"]
 
 _SPACE = Parameter("containerTag", "string", "Key of the space; left out, the key's active space is used.")
 _PAGE = Parameter("page", "integer", "Page number, from 1.", default=1)

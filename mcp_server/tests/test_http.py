@@ -5,8 +5,10 @@ import json
 
 import httpx2
 import pytest
+from django.db import OperationalError
 
 from accounts.models import ApiKey
+from mcp_server import endpoint
 from memories.tests.factories import make_key, make_person, make_space
 from tests.live import ERAS, Agent, post, tool_call
 
@@ -84,9 +86,24 @@ def test_the_use_of_a_key_is_noted(site, key):
     assert ApiKey.objects.get().last_used_at is not None
 
 
-def test_accept_may_be_left_out_or_be_json_alone(site, key):
-    for accept in ("application/json", "*/*"):
-        assert post(site, key, WHO, Accept=accept).status_code == 200
+@pytest.mark.parametrize("accept", [None, "application/json", "*/*", "text/event-stream", "text/html"])
+@pytest.mark.parametrize("era", ERAS)
+def test_whatever_a_client_accepts_it_gets_json(site, key, accept, era):
+    connection = http.client.HTTPConnection("127.0.0.1", int(site.rsplit(":", 1)[1]), timeout=20)
+    headers = {"X-Api-Key": key, "Content-Type": "application/json"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    if era != "legacy":
+        headers |= {"MCP-Protocol-Version": era, "Mcp-Method": "tools/list"}
+        names = ("protocolVersion", era), ("clientInfo", {"name": "t", "version": "1"}), ("clientCapabilities", {})
+        message["params"] = {"_meta": {f"io.modelcontextprotocol/{name}": value for name, value in names}}
+    if accept is not None:
+        headers["Accept"] = accept
+    connection.request("POST", "/mcp", json.dumps(message), headers)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("application/json")
+    assert "tools" in json.loads(answer.read())["result"]
+    connection.close()
 
 
 def test_other_hosts_and_origins_are_refused(site, key):
@@ -110,6 +127,23 @@ def test_a_browser_may_ask_first(site, settings):
 def test_a_body_over_the_limit_is_refused(site, key, settings):
     answer = post(site, key, b"x" * (settings.MAXIMUM_BODY_BYTES + 1))
     assert answer.status_code == 413
+    assert answer.text == "The body is too large: at most 30 MB are allowed."
+
+
+def test_a_body_of_untold_length_is_refused_over_the_limit_too(site, key, settings):
+    headers = {"X-Api-Key": key, "Content-Type": "application/json"}
+    chunks = (b"x" * 2**20 for _ in range(settings.MAXIMUM_BODY_BYTES // 2**20 + 1))
+    assert httpx2.post(f"{site}/mcp", content=chunks, headers=headers, timeout=60).status_code == 413
+
+
+def test_a_database_that_does_not_answer_is_said_to(site, key, monkeypatch):
+    def unreachable(*arguments: object) -> None:
+        raise OperationalError("a detail of ours")
+
+    monkeypatch.setattr(endpoint, "access_for_key", unreachable)
+    answer = post(site, key, WHO)
+    assert (answer.status_code, answer.text) == (503, "The database does not answer.")
+    assert answer.headers["retry-after"] == "5"
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"\xff\xfe", b"[" * 100_000])

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from mcp_server.registry import TOOLS
 from mcp_server.resources import RESOURCES
+from mcp_server.tools import TOOLS
 
 
 def nodes(schema: Any):

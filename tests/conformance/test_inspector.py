@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_server.registry import TOOLS
 from mcp_server.tests.test_stdio import environment
+from mcp_server.tools import TOOLS
 from memories.tests.factories import make_key, make_person, make_space
 from tests.conformance.tools import needs_tools, run_tool
 

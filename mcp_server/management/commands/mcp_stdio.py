@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST
@@ -29,7 +30,11 @@ class Command(BaseCommand):
         key = next((os.environ[name].strip() for name in VARIABLES if os.environ.get(name, "").strip()), None)
         if key is None:
             raise CommandError(f"Set {VARIABLES[0]} to an API key; this server speaks for the person it belongs to.")
-        if access_for_key(key) is None:
+        try:
+            access = access_for_key(key)
+        except OperationalError as error:
+            raise CommandError(f"The database in DATABASE_URL does not answer: {error}") from error
+        if access is None:
             raise CommandError(f"The key in {VARIABLES[0]} is unknown, expired or revoked.")
         anyio.run(_serve, key)
 

@@ -1,0 +1,147 @@
+"""The fixed window per caller in Redis, and what happens without it."""
+
+import secrets
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import redis
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.rate_limit import client_address, seconds_to_wait
+
+
+@pytest.fixture
+def limit(settings):
+    settings.RATE_LIMIT_ENABLED = True
+    settings.RATE_LIMIT_REQUESTS = 3
+    settings.RATE_LIMIT_WINDOW_SECONDS = 60
+    return settings
+
+
+@pytest.fixture
+def caller() -> str:
+    return secrets.token_hex(16)
+
+
+def counter_of(caller: str, settings: Any) -> tuple["redis.Redis", bytes]:
+    """Count a first request of `caller`: Redis, and the name of the counter that came to be."""
+    connection = redis.Redis.from_url(settings.REDIS_URL)
+    before = set(connection.scan_iter("rate:*"))
+    seconds_to_wait(caller)
+    (name,) = set(connection.scan_iter("rate:*")) - before
+    return connection, name
+
+
+def test_requests_up_to_the_limit_pass_and_the_next_ones_wait(limit, caller):
+    assert [seconds_to_wait(caller) for _ in range(3)] == [None, None, None]
+    assert 1 <= seconds_to_wait(caller) <= 60
+
+
+def test_each_caller_has_a_budget_of_its_own(limit, caller):
+    for _ in range(4):
+        seconds_to_wait(caller)
+    assert seconds_to_wait(caller) is not None
+    assert seconds_to_wait(f"{caller} someone else") is None
+
+
+def test_waiting_is_told_in_whole_seconds_rounded_up(limit, caller):
+    limit.RATE_LIMIT_REQUESTS = 1
+    limit.RATE_LIMIT_WINDOW_SECONDS = 1
+    seconds_to_wait(caller)
+    assert seconds_to_wait(caller) == 1
+
+
+def test_a_window_ends(limit, caller):
+    connection, name = counter_of(caller, limit)
+    while seconds_to_wait(caller) is None:
+        pass
+    connection.pexpireat(name, 1)
+    assert seconds_to_wait(caller) is None
+
+
+def test_later_requests_do_not_prolong_the_window(limit, caller):
+    connection, name = counter_of(caller, limit)
+    connection.pexpire(name, 30_000)
+    for _ in range(5):
+        seconds_to_wait(caller)
+    assert 0 < connection.pttl(name) <= 30_000
+
+
+def test_a_counter_without_an_end_gets_one(limit, caller):
+    connection, name = counter_of(caller, limit)
+    connection.persist(name)
+    seconds_to_wait(caller)
+    assert connection.pttl(name) > 0
+
+
+def test_the_key_itself_is_not_kept(limit, caller):
+    _, name = counter_of(caller, limit)
+    assert caller.encode() not in name
+
+
+def test_concurrent_requests_are_counted_exactly(limit, caller):
+    limit.RATE_LIMIT_REQUESTS = 20
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(lambda _: seconds_to_wait(caller), range(60)))
+    assert answers.count(None) == 20
+
+
+def test_it_can_be_turned_off(limit, caller):
+    limit.RATE_LIMIT_ENABLED = False
+    assert [seconds_to_wait(caller) for _ in range(10)] == [None] * 10
+
+
+def test_without_redis_requests_pass_and_one_line_says_so(limit, caller, caplog):
+    limit.REDIS_URL = "redis://127.0.0.1:1/1"
+    assert [seconds_to_wait(caller) for _ in range(10)] == [None] * 10
+    assert caplog.text.count("the rate limit is off") == 1
+    assert caller not in caplog.text
+
+
+def test_a_redis_that_hangs_is_not_waited_for_by_every_request(limit, caller):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(200)
+        limit.REDIS_URL = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+        assert [seconds_to_wait(caller) for _ in range(50)] == [None] * 50
+        assert waiting_connections(listener) < 5
+
+
+def waiting_connections(listener: socket.socket) -> int:
+    listener.setblocking(False)
+    number = 0
+    while True:
+        try:
+            listener.accept()[0].close()
+        except BlockingIOError:
+            return number
+        number += 1
+
+
+@given(st.text())
+def test_any_text_may_be_presented_as_a_key(text):
+    from django.test import override_settings
+
+    with override_settings(RATE_LIMIT_ENABLED=True, RATE_LIMIT_REQUESTS=10_000):
+        assert seconds_to_wait(text) is None
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("203.0.113.5", "198.51.100.7", "203.0.113.5"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "192.0.2.1, 198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1", "192.0.2.1, 198.51.100.7, 10.0.0.2", "198.51.100.7"),
+        ("10.0.0.1", "2001:DB8::1", "2001:db8::1"),
+        ("10.0.0.1", "", "10.0.0.1"),
+        ("10.0.0.1", "198.51.100.7, nonsense", "10.0.0.1"),
+        ("10.0.0.1", "10.0.0.2", "10.0.0.1"),
+    ],
+)
+def test_only_a_trusted_proxy_is_believed_about_the_address(settings, peer, forwarded, address):
+    settings.TRUSTED_PROXIES = ["10.0.0.1", "10.0.0.2"]
+    assert client_address(peer, forwarded) == address
