@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 django_stubs_ext.monkeypatch()
 
 
-class Environment(environ.Env):
+class Environment(environ.Env):  # type: ignore[misc]  # the package has no types
     """The environment, where a wrong number is told with the name of its variable, and an empty value is none."""
 
     def number(self, name: str, default: int) -> int:
