@@ -7,6 +7,7 @@ from typing import Any
 
 from mcp_types import Resource as ListedResource
 
+from core.wire import fit_texts
 from memories.graph import recent_graph
 from memories.queries import list_memories, profile
 from memories.wire import WireGraph, WireMemory, WireMemoryPage
@@ -37,7 +38,9 @@ class Resource:
 
 
 def _profile(access: AccessContext) -> Any:
-    return [WireMemory.of(memory).dump() for memory in profile(access.space(None))]
+    memories = [WireMemory.of(memory) for memory in profile(access.space(None))]
+    fit_texts(memories)
+    return [memory.dump() for memory in memories]
 
 
 def _spaces(access: AccessContext) -> Any:
