@@ -1,0 +1,44 @@
+"""docs/commands.md names every command with all its arguments, and no other."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from core.commands import ServiceCommand
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / "docs/commands.md").read_text()
+OWN = sorted(file.stem for file in ROOT.glob("*/management/commands/*.py") if file.stem != "__init__")
+_OF_DJANGO = {"--help", "--version", "--verbosity", "--settings", "--pythonpath", "--traceback", "--no-color"} | {
+    "--force-color",
+    "--skip-checks",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_command_is_documented_with_its_arguments(name):
+    command = load_command_class(get_commands()[name], name)
+    options = {
+        option
+        for action in command.create_parser("manage.py", name)._actions
+        for option in action.option_strings
+        if option.startswith("--")
+    }
+    assert f"| `{name}` |" in PAGE
+    assert [option for option in options - _OF_DJANGO if option not in PAGE] == []
+
+
+def test_no_other_argument_is_documented():
+    known = {"--json", "--help"}
+    for name in OWN:
+        command = load_command_class(get_commands()[name], name)
+        known |= {option for action in command.create_parser("", name)._actions for option in action.option_strings}
+    assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", PAGE)) - known == set()
+
+
+def test_every_command_of_our_own_can_answer_in_json():
+    for name in OWN:
+        command = load_command_class(get_commands()[name], name)
+        assert isinstance(command, ServiceCommand) or name == "mcp_stdio", name
