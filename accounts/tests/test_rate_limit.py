@@ -1,8 +1,12 @@
 """The fixed window per caller in Redis, and what happens without it."""
 
+import os
 import secrets
 import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.rate_limit import client_address, seconds_to_wait
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -87,6 +93,29 @@ def test_concurrent_requests_are_counted_exactly(limit, caller):
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda _: seconds_to_wait(caller), range(60)))
     assert answers.count(None) == 20
+
+
+def test_all_processes_count_together(limit, caller):
+    program = "import django; django.setup(); from accounts.rate_limit import seconds_to_wait as wait; "
+    program += "import sys; print([wait(sys.argv[1]) is None for _ in range(2)])"
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "memory_site.settings",
+        "REDIS_URL": limit.REDIS_URL,
+        "RATE_LIMIT_ENABLED": "1",
+        "RATE_LIMIT_REQUESTS": "3",
+    }
+    for expected in ("[True, True]", "[True, False]"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, caller],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == expected
+    assert seconds_to_wait(caller) is not None
 
 
 def test_it_can_be_turned_off(limit, caller):

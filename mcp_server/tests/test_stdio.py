@@ -89,3 +89,14 @@ def test_without_a_valid_key_it_does_not_start(key, said):
     assert said in done.stderr.decode()
     assert done.stdout == b""
     assert "Traceback" not in done.stderr.decode()
+
+
+def test_a_database_that_does_not_answer_is_said_in_one_line():
+    variables = {**environment("mmcp_any"), "DATABASE_URL": "postgres://memory@127.0.0.1:1/memory"}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "mcp_stdio"],
+        cwd=ROOT, env={**variables, "DATABASE_POOL_SIZE": "0"}, input=b"", capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "The database in DATABASE_URL does not answer" in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
