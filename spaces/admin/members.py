@@ -30,7 +30,7 @@ class MemberInline(admin.TabularInline[Any, Any]):
             rows.annotate(strength=strength)
             .order_by(self.one_row_per, "-strength")
             .distinct(self.one_row_per)
-            .select_related("permission", *self.autocomplete_fields)
+            .select_related("permission", "content_object", self.one_row_per.partition("__")[0])
         )
         return strongest
 
