@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(os.environ.get("XQUAD", ROOT.parent / "shared" / "data" / "xquad"))
 LANGUAGES = {"en": "english", "de": "german", "zh": "simple", "ar": "arabic"}
-# Measured with this engine; the limit leaves room for the sample.
-LEAST_RECALL = 93.0
+# Measured: 99 to 100 and 91; the limits leave room for the sample.
+LEAST_RECALL = 97.0
 LEAST_ACROSS_MRR = 88.0
 
 

@@ -5,6 +5,7 @@ import pytest
 from core.errors import NotFound
 from memories.models import Edge, RelationType
 from memories.search.service import search, similar_statements
+from memories.search.tests.doubles import use_embedder
 from memories.services.forget import forget_by_id
 from memories.tests.factories import link, make_access, make_space, remember
 
@@ -87,3 +88,26 @@ def test_a_key_without_spaces_searches_nothing():
     remember(access, "apples")
     with pytest.raises(NotFound):
         search(stranger, query="apples", container_tag="theirs")
+
+
+def test_many_better_matches_of_another_tenant_take_no_place():
+    ours, theirs = make_access(), make_access()
+    own = remember(ours, "apples stand at the very end of quite a long memory about other things")
+    for number in range(250):
+        remember(theirs, "apples", category=str(number))
+    (match,) = search(ours, query="apples").matches
+    assert match.memory.id == own.id
+    assert set(match.scores) == {"vector", "words"}
+    (match,) = search(ours, query="nothing known").matches
+    assert set(match.scores) == {"vector"}
+
+
+def test_many_better_word_matches_of_another_tenant_take_no_place(monkeypatch):
+    use_embedder(monkeypatch, None)
+    ours, theirs = make_access(), make_access()
+    own = remember(ours, "apples stand at the very end of quite a long memory about other things")
+    before = search(ours, query="apples").matches
+    for number in range(120):
+        remember(theirs, "apples", category=str(number))
+    assert search(ours, query="apples").matches == before
+    assert [match.memory.id for match in before] == [own.id]

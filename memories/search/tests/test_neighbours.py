@@ -8,6 +8,7 @@ import pytest
 from memories.models import Memory
 from memories.search.service import search
 from memories.search.tests.test_query import texts
+from memories.services.forget import forget_by_id
 from memories.tests.factories import link, make_access, make_person, make_space, remember
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("embedder")]
@@ -75,8 +76,6 @@ def test_a_linked_memory_is_a_neighbour_in_either_direction():
 
 
 def test_a_neighbour_that_was_forgotten_does_not_come_along():
-    from memories.services.forget import forget_by_id
-
     access = make_access()
     remember(access, QUESTION, source="chat", at=MOMENT)
     answered = remember(access, "blue of course", source="chat", at=MOMENT + timedelta(minutes=1))
@@ -107,3 +106,14 @@ def test_the_source_can_be_asked_for():
     remember(access, "tea was served", source="standup-zurich")
     remember(access, "tea was served", category="x", source="standup-bern")
     assert search(access, query="tea at the zurich standup").matches[0].memory.source == "standup-zurich"
+
+
+def test_a_forgotten_memory_in_between_does_not_part_neighbours():
+    access = make_access()
+    fill(access)
+    between = [
+        remember(access, text, source="chat", at=MOMENT + timedelta(minutes=number))
+        for number, text in enumerate([QUESTION, "hm let me think", "blue of course"])
+    ][1]
+    forget_by_id(access, between.id)
+    assert texts(search(access, query=QUESTION))[:2] == [QUESTION, "blue of course"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.models import RelationType
+from memories.models import Edge, RelationType
 from memories.search import related
 from memories.search.service import search
 from memories.services.forget import forget_by_id
@@ -95,3 +95,13 @@ def test_fan_out_is_bounded(monkeypatch):
     for number in range(6):
         link(root, remember(access, f"leaf {number}"))
     assert {text for text, *_ in links(access)} == {"leaf 3", "leaf 4", "leaf 5"}
+
+
+def test_an_edge_of_another_space_is_not_walked():
+    access, other = make_access(), make_access()
+    root, one = make(access, "root", "one")
+    link(root, remember(access, "two"))
+    Edge.objects.create(
+        space_id=other.space(None).id, from_memory=root, to_memory=one, relation_type=RelationType.UPDATES
+    )
+    assert {text for text, *_ in links(access)} == {"two"}
