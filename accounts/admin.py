@@ -78,7 +78,8 @@ class PersonAdmin(UserAdmin[User]):
     ordering = ("email",)
     actions = ("deactivate", "reactivate")
     inlines: ClassVar[Any] = (KeyInline,)
-    filter_horizontal = ("groups",)
+    filter_horizontal = ()
+    autocomplete_fields = ("groups",)
     readonly_fields = ("password_state", "created_at", "updated_at", "last_login")
     add_fieldsets = ((None, {"fields": ("email", "display_name", "role")}),)
     fieldsets = (
@@ -191,6 +192,7 @@ class GroupMemberInline(admin.TabularInline[Any, Group]):
     model = User.groups.through
     autocomplete_fields = ("user",)
     extra = 0
+    classes = ("says-all",)
     verbose_name = _("member")
     verbose_name_plural = _("Members")
 

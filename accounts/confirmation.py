@@ -1,5 +1,6 @@
 """A page between an admin action and its effect, for what is not easily undone."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.admin import ModelAdmin, helpers
@@ -24,13 +25,17 @@ def confirmation_page(
     action: str,
     title: StrOrPromise,
     consequence: StrOrPromise,
+    named: Callable[[Any], str] = str,
 ) -> TemplateResponse:
-    """The page that names `rows` and what will happen to them; its button runs the list's `action` on them."""
+    """The page that names `rows` and what will happen to them; its button runs the list's `action` on them.
+
+    `named` tells a row in words.
+    """
     context = {
         **owner.admin_site.each_context(request),
         "title": title,
         "consequence": consequence,
-        "rows": rows,
+        "rows": [(row.pk, named(row)) for row in rows],
         "action": action,
         "opts": owner.opts,
         "list_url_name": f"admin:{owner.opts.app_label}_{owner.opts.model_name}_changelist",

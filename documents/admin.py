@@ -13,7 +13,7 @@ from spaces.staff import SpaceOwnedAdmin
 
 @admin.register(Document)
 class DocumentAdmin(SpaceOwnedAdmin):
-    list_display = ("title", "doc_type", "status", "space", "created_by", "created_via", "updated_at")
+    list_display = ("title", "doc_type", "status", "space", "author", "created_via", "updated_at")
     list_filter = ("status", "doc_type", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("space", "created_by")
     search_fields = ("title",)
@@ -31,3 +31,7 @@ class DocumentAdmin(SpaceOwnedAdmin):
         match = request.resolver_match
         is_list = match is not None and str(match.url_name).endswith("changelist")
         return rows.defer("raw_content") if is_list else rows
+
+    @admin.display(description=_("created by"), ordering="created_by__display_name")
+    def author(self, document: Document) -> str:
+        return document.created_by.display_name if document.created_by else "–"

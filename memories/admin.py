@@ -20,7 +20,7 @@ from spaces.staff import SpaceOwnedAdmin, managed_space_ids, staff_access
 
 @admin.register(Memory)
 class MemoryAdmin(SpaceOwnedAdmin):
-    list_display = ("beginning", "space", "category", "is_active", "created_by", "created_via", "created_at")
+    list_display = ("beginning", "space", "category", "is_active", "author", "created_via", "created_at")
     list_filter = ("is_active", "created_via", ("space", admin.RelatedOnlyFieldListFilter))
     list_select_related = ("space", "created_by")
     search_fields = ("text",)
@@ -37,6 +37,10 @@ class MemoryAdmin(SpaceOwnedAdmin):
     @admin.display(description=_("text"), ordering="text")
     def beginning(self, memory: Memory) -> str:
         return excerpt(memory.text, 100)
+
+    @admin.display(description=_("created by"), ordering="created_by__display_name")
+    def author(self, memory: Memory) -> str:
+        return memory.created_by.display_name if memory.created_by else "–"
 
     def get_actions(self, request: HttpRequest) -> Any:
         return super().get_actions(request) | self._own_actions()

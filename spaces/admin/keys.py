@@ -35,6 +35,8 @@ class GrantInline(admin.TabularInline[SpaceGrant, ApiKey]):
     readonly_fields = ("effective",)
     autocomplete_fields = ("space",)
     extra = 1
+    classes = ("says-all",)
+    verbose_name = _("space")
     verbose_name_plural = _("Spaces this key can use")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpaceGrant]:
@@ -98,7 +100,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
 
     form = KeyForm
     inlines = (GrantInline,)
-    list_display = ("prefix", "label", "user", "spaces", "state", "created_at", "last_used_at")
+    list_display = ("prefix", "label", "user", "spaces", "state", "last_used_at", "created_at")
     list_filter = (StateFilter, "user__role")
     list_select_related = ("user",)
     search_fields = ("key_prefix", "label", "user__email", "user__display_name")
@@ -218,6 +220,7 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
             keys,
             action="revoke",
             title=_("Revoke for good?"),
+            named=lambda key: f"{key} – {key.user}",
             consequence=_("What uses this is refused from the next request on. This cannot be undone."),
         )
 

@@ -17,6 +17,7 @@ class MemberInline(admin.TabularInline[Any, Any]):
 
     formset = MemberFormSet
     extra = 0
+    classes = ("says-all",)
     one_row_per: ClassVar[str]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -23,10 +23,10 @@ class MemberAdmin(PersonAdmin):
         "display_name",
         "role",
         "is_active",
-        "is_staff",
         "spaces",
         "usable_keys",
         "last_used",
+        "is_staff",
     )
     inlines: ClassVar[Any] = (MembershipInline, *PersonAdmin.inlines)
 

@@ -20,6 +20,7 @@ class SpaceGrantsInline(admin.TabularInline[SpaceGrant, Space]):
     model = SpaceGrant
     fields = readonly_fields = ("api_key", "owner", "access_level", "is_default")
     extra = 0
+    classes = ("says-all",)
     can_delete = False
     verbose_name_plural = _("Keys that reach this space")
 
