@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 
 import openai
 
@@ -41,6 +42,9 @@ FIRST_PAUSE = 0.5
 # down, and a refused key is not offered over and over.
 REST_TEMPORARY = 10.0
 REST_PERMANENT = 60.0
+
+# The portal shows addresses with a path; the client adds its own to that of the resource.
+_AZURE_PATH = re.compile(r"(?<!/)/openai(/.*)?$")
 
 _HARMLESS_CODE = re.compile(r"[a-z][a-z0-9_]{0,47}")
 
@@ -180,11 +184,18 @@ def _classify_status(error: openai.APIStatusError, name: str) -> _Failure:
 
 
 def _retry_after(error: openai.APIStatusError) -> float | None:
-    """The seconds a provider asks to wait, from its Retry-After header; None without a readable one."""
+    """The seconds a provider asks to wait, from its Retry-After header: a number, or a date still to come.
+
+    None without a readable one.
+    """
+    asked = error.response.headers.get("retry-after", "")
     try:
-        seconds = float(error.response.headers.get("retry-after", ""))
+        seconds = float(asked)
     except ValueError:
-        return None
+        try:
+            seconds = parsedate_to_datetime(asked).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
     return seconds if 0 <= seconds < float("inf") else None
 
 
@@ -192,7 +203,10 @@ def _make_client(provider: str, base_url: str, api_key: str) -> openai.OpenAI:
     client: openai.OpenAI
     if provider == "azure":
         client = openai.AzureOpenAI(
-            azure_endpoint=base_url, api_version=AZURE_API_VERSION, api_key=api_key or "missing", max_retries=0
+            azure_endpoint=_AZURE_PATH.sub("", base_url),
+            api_version=AZURE_API_VERSION,
+            api_key=api_key or "missing",
+            max_retries=0,
         )
     else:
         base_url = base_url or (GEMINI_URL if provider == "gemini" else OPENAI_URL)

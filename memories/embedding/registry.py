@@ -80,7 +80,13 @@ _MODELS = {
     "mxbai-embed-large": _Known(
         1024, query_prefix="Represent this sentence for searching relevant passages: ", chunk_characters=1_200
     ),
+    "nomic-embed-text-v1.5": _Known(768, query_prefix="search_query: ", passage_prefix="search_document: "),
     "bge-m3": _Known(1024),
+    "embeddinggemma": _Known(
+        768, reducible=True, query_prefix="task: search result | query: ", passage_prefix="title: none | text: "
+    ),
+    "snowflake-arctic-embed2": _Known(1024, query_prefix="query: "),
+    "snowflake-arctic-embed-l-v2.0": _Known(1024, query_prefix="query: "),
     "all-minilm": _Known(384, chunk_characters=700),
     "all-minilm-l6-v2": _Known(384, chunk_characters=700),
 }

@@ -54,7 +54,8 @@ class Recorded:
 class OpenAICompatibleServer:
     """Listens on a free port of this machine while used as a context manager.
 
-    `mode` is how it answers; `failures` limits a fault to so many requests, after which it answers well again.
+    `mode` is how it answers, `modes` how it answers at single paths ("/embeddings") instead; `failures` limits a fault
+    to so many requests, after which it answers well again.
     `dimensions` is the model's own width; with `is_reducible` it obeys a `dimensions` parameter, else refuses it.
     `retry_after` goes with 429 and 503.
     """
@@ -63,6 +64,7 @@ class OpenAICompatibleServer:
         self.dimensions = dimensions
         self.is_reducible = is_reducible
         self.mode: Mode = "ok"
+        self.modes: dict[str, Mode] = {}
         self.failures: int | None = None
         self.retry_after: str | None = "2"
         self.requests: list[Recorded] = []
@@ -99,13 +101,14 @@ class OpenAICompatibleServer:
             values += np.random.default_rng(zlib.crc32(word.encode())).standard_normal(len(values))
         return [float(value) for value in values]
 
-    def _take_mode(self) -> Mode:
+    def _take_mode(self, path: str) -> Mode:
         with self._lock:
-            if self.failures is not None and self.mode not in ("ok", "shuffled"):
+            mode = next((mode for ending, mode in self.modes.items() if path.endswith(ending)), self.mode)
+            if self.failures is not None and mode not in ("ok", "shuffled"):
                 if self.failures == 0:
                     return "ok"
                 self.failures -= 1
-            return self.mode
+            return mode
 
     def _answer(self, body: dict[str, Any], mode: Mode) -> tuple[int, dict[str, Any]]:
         asked = body.get("dimensions")
@@ -137,7 +140,8 @@ class OpenAICompatibleServer:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 server.requests.append(Recorded(path=self.path, headers=headers, body=body))
-                mode = server._take_mode()
+                path = self.path.split("?")[0]
+                mode = server._take_mode(path)
                 if mode == "dropped":
                     self.close_connection = True
                     return
@@ -145,7 +149,7 @@ class OpenAICompatibleServer:
                     server._release.wait(60)
                     self.close_connection = True
                     return
-                if not self.path.split("?")[0].endswith("/embeddings"):
+                if not path.endswith("/embeddings"):
                     self._send(404, json.dumps(_error("no such page", "not_found")))
                 elif mode in STATUS_CODES:
                     # Providers repeat a part of the key and of the text in their messages.

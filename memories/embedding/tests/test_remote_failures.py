@@ -1,6 +1,8 @@
 """Remote providers that fail: tried again or not, permanent or not, and never with a secret in the message."""
 
 import logging
+import time
+from email.utils import formatdate
 
 import pytest
 
@@ -106,7 +108,19 @@ def test_retry_after_is_obeyed(embedding_server, endpoint, clock):
     assert clock.pauses == [7.0]
 
 
-@pytest.mark.parametrize("retry_after", [None, "soon", "-1", "nan", "inf", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_retry_after_may_be_a_date(embedding_server, endpoint, clock):
+    embedding_server.mode = "429"
+    embedding_server.retry_after = formatdate(time.time() + 20, usegmt=True)
+    embedding_server.failures = 1
+    endpoint.embed(["tea"], dimensions=None, patience=PATIENCE)
+    assert 0 < clock.pauses[0] <= 20
+    assert clock.pauses[0] not in (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    "retry_after",
+    [None, "soon", "-1", "nan", "inf", "Wed, 21 Oct 2015 07:28:00 GMT", "Wed, 99 Oct 2026 07:28:00 GMT"],
+)
 def test_without_a_readable_retry_after_pauses_grow(embedding_server, endpoint, clock, retry_after):
     embedding_server.mode = "429"
     embedding_server.retry_after = retry_after
@@ -178,6 +192,13 @@ def test_neither_key_nor_address_nor_text_is_in_messages_and_logs(embedding_serv
     assert caplog.records
     for secret in (SECRET, "127.0.0.1", PRIVATE):
         assert secret not in told
+
+
+def test_the_test_provider_can_fail_at_one_path_only(embedding_server, endpoint):
+    embedding_server.modes["/chat/completions"] = "401"
+    assert endpoint.embed(["tea"], dimensions=None, patience=PATIENCE)
+    embedding_server.modes["/embeddings"] = "401"
+    assert fail(endpoint).permanent
 
 
 def test_a_failed_construction_is_tried_again(remote_embeddings, monkeypatch):

@@ -28,6 +28,17 @@ def test_azure_gets_deployment_version_and_key_header(embedding_server):
     assert "authorization" not in request.headers
 
 
+@pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/", "/openai/v1/", "/openai/deployments/other"])
+def test_azure_addresses_are_taken_as_the_portal_shows_them(path):
+    client = Endpoint(provider="azure", base_url=f"https://r.azure.com{path}", api_key="k", model="m")._client
+    assert str(client.base_url) == "https://r.azure.com/openai/"
+
+
+def test_azure_behind_a_gateway_keeps_the_gateways_path():
+    client = Endpoint(provider="azure", base_url="https://openai/team/openai/v1", api_key="k", model="m")._client
+    assert str(client.base_url) == "https://openai/team/openai/"
+
+
 def test_gemini_at_another_address(embedding_server):
     send(Endpoint(provider="gemini", base_url=embedding_server.url, api_key="g-1", model="gemini-embedding-001"))
     assert embedding_server.requests[0].headers["authorization"] == "Bearer g-1"
