@@ -5,19 +5,16 @@ Saves per second over MCP at 1 and 16 clients, against embedding the same texts 
     bin/run python -m benchmarks.saves
 """
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from benchmarks.common import Caller, scratch_database, server, verdict
+from benchmarks.common import Caller, scratch_database, server
 from benchmarks.data import demo_key
 from benchmarks.texts import sentences
 
 SAVES = 200
-# The embedding alone, and a quarter on top for everything else, with what a busy machine adds.
-LEAST = 0.6
 
 
 def per_second(clients: int, texts: list[str], action: Callable[[int, str], object]) -> float:
@@ -38,7 +35,7 @@ def _save(callers: Sequence[Caller], number: int, text: str) -> None:
     callers[number].call("add_memory", content=text)
 
 
-def main() -> bool:
+def main() -> None:
     from memories.services.embeddings import active_model
 
     key, _ = demo_key()
@@ -47,7 +44,6 @@ def main() -> bool:
         raise SystemExit("EMBEDDINGS_PROVIDER is none: there is nothing to compare.")
     embedder = model.embedder
     embedder.embed_passages(["warm up"])
-    held = True
     with server() as running:
         for clients in (1, 16):
             alone = per_second(clients, sentences(SAVES, seed=clients), lambda _, text: embedder.embed_passages([text]))
@@ -55,12 +51,10 @@ def main() -> bool:
             callers = [running.caller(key) for _ in range(clients)]
             callers[0].call("add_memory", content=f"warm up {clients}")
             saved = per_second(clients, sentences(SAVES, seed=100 + clients), partial(_save, callers))
-            print(f"{clients} clients: {saved:.1f} saves a second, {alone:.1f} embeddings a second")
-            held &= verdict(f"saves / embeddings, {clients} clients", saved / alone, LEAST, at_most=False)
-    return held
+            ratio = f"ratio {saved / alone:.2f}"
+            print(f"{clients} clients: {saved:.1f} saves a second, {alone:.1f} embeddings a second, {ratio}")
 
 
 if __name__ == "__main__":
     with scratch_database():
-        held = main()
-    sys.exit(0 if held else 1)
+        main()

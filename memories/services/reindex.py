@@ -26,8 +26,7 @@ def reindex_words(space: Space) -> int:
                 cursor.execute(f"DELETE FROM {table} WHERE space_id = %s", [space.id])  # noqa: S608 - fixed names
         for memory in memories:
             author = memory.created_by.display_name if memory.created_by else ""
-            total = add_terms(memory, space.language, term_context(author, memory.created_at))
-            Memory.objects.filter(id=memory.id).update(term_total=total)
+            add_terms(memory, space.language, term_context(author, memory.created_at))
     return len(memories)
 
 

@@ -121,9 +121,8 @@ def _store(
     )
     document.save(force_insert=True)
     memory.save(force_insert=True)
-    memory.term_total = add_terms(memory, space.language, term_context(access.display_name, now))
-    Memory.objects.filter(id=memory.id).update(term_total=memory.term_total)
     owe_embedding(memory, model)
+    add_terms(memory, space.language, term_context(access.display_name, now))
     return memory
 
 

@@ -63,6 +63,12 @@ ON CONFLICT (space_id) DO UPDATE
 SET memory_count = s.memory_count + excluded.memory_count, term_total = s.term_total + excluded.term_total
 """
 
+# One statement with the row's own count, since every save in the space waits for this counter until the commit.
+_COUNT_IN = f"""
+WITH counted AS (UPDATE memories_memory SET term_total = %(total)s WHERE id = %(memory)s)
+{_STATISTICS % ("%(space)s", "1", "%(total)s")}
+"""  # noqa: S608 - put together of constants
+
 _REMOVE = """
 WITH gone AS (
     DELETE FROM memories_memoryterm WHERE space_id = %(space)s AND memory_id = ANY(%(memories)s) RETURNING term
@@ -86,10 +92,11 @@ class SplitText:
     runs: list[str]
 
 
-def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> int:
+def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> None:
     """Index the words of an active memory, with its category, its source and `context` (author, date) beside its text.
 
-    Returns how many terms there are, repetitions counted. `language` is the space's text search configuration.
+    Sets the memory's `term_total` and stores it. `language` is the space's text search configuration. Best the last
+    statement of a transaction: from here to the commit other saves in the space wait.
     """
     text = "\n".join([memory.text, memory.category or "", memory.source or "", *context])
     split = split_words(text, language)
@@ -109,8 +116,8 @@ def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> int
             },
         )
         (total,) = cursor.fetchone() or (0,)
-        cursor.execute(_STATISTICS, [memory.space_id, 1, total])
-    return int(total)
+        cursor.execute(_COUNT_IN, {"space": memory.space_id, "memory": memory.id, "total": total})
+    memory.term_total = int(total)
 
 
 def remove_terms(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
