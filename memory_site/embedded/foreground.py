@@ -1,5 +1,6 @@
 """`bin/manage`, `bin/run` and `bin/test`: one command at the terminal, with services for as long as it runs."""
 
+import contextlib
 import os
 import secrets
 import subprocess
@@ -69,12 +70,11 @@ def run_tests(arguments: Sequence[str]) -> int:
 
 
 def _with_tools(environment: Mapping[str, str]) -> dict[str, str]:
-    """psql and pg_dump of the server's own version come first."""
-    try:
-        tools = installed_programs().postgres
-    except ServiceError:
-        return dict(environment)
-    return {**environment, "PATH": f"{tools}{os.pathsep}{environment.get('PATH', os.defpath)}"}
+    """Our own python comes first, then psql and pg_dump of the server's own version."""
+    folders = [os.path.dirname(sys.executable)]  # noqa: PTH120 - a path of the environment, not one to work with
+    with contextlib.suppress(ServiceError):
+        folders.append(str(installed_programs().postgres))
+    return {**environment, "PATH": os.pathsep.join([*folders, environment.get("PATH", os.defpath)])}
 
 
 def _wait_for(
