@@ -33,15 +33,26 @@ def change_page(user: User) -> str:
 def test_staff_never_make_themselves_or_others_superusers(granted):
     client, user = staff(*granted)
     other = make_person()
+    passwords = {"password1": "correct horse battery", "password2": "correct horse battery"}
     for target in (user, other):
         client.post(change_page(target), person_form(target, is_superuser="on", is_staff="on"))
-        client.post(reverse("admin:auth_user_password_change", args=[target.pk]), {"password1": "x", "password2": "x"})
+        client.post(reverse("admin:auth_user_password_change", args=[target.pk]), passwords)
         client.post(reverse("admin:accounts_user_delete", args=[target.pk]), {"post": "yes"})
     client.post(reverse("admin:accounts_user_add"), {"email": "new@example.org", "display_name": "", "role": "Writer"})
     assert not User.objects.filter(is_superuser=True).exists()
     assert User.objects.count() == 2
     user.refresh_from_db()
     assert user.check_password("a long password")
+
+
+def test_staff_neither_raise_their_role_nor_join_a_group_on_their_own_page():
+    client, user = staff("change_user", "view_user", role="Reader")
+    team = Group.objects.create(name="Team")
+    answer = client.post(change_page(user), person_form(user, role="Writer", groups=[str(team.pk)]))
+    assert answer.status_code == 403
+    user.refresh_from_db()
+    assert user.role == "Reader"
+    assert not user.groups.exists()
 
 
 def test_staff_who_may_look_see_nobody_but_themselves():
