@@ -1,6 +1,7 @@
 """Many at once: nobody waits for the others, and nobody becomes somebody else."""
 
 import json
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,30 +30,28 @@ def test_callers_are_never_mixed_up(site):
             assert space == f"space-{name[-1]}"
 
 
-def test_sixteen_slow_calls_run_side_by_side(site, monkeypatch):
-    running, most = 0, 0
+def test_sixteen_slow_calls_run_side_by_side_and_keep_nobody_else_waiting(site, monkeypatch):
+    arrived, released = threading.Semaphore(0), threading.Event()
     original = tools.list_memories
 
     def slow(*args, **kwargs):
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        # Long enough that all sixteen are on their way, however slow the machine.
-        deadline = time.monotonic() + 20
-        while most < 16 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        running -= 1
+        arrived.release()
+        assert released.wait(60)
         return original(*args, **kwargs)
 
     monkeypatch.setattr(tools, "list_memories", slow)
     key = make_key(make_person(), make_space()).secret
     message = tool_call("listMemories", {})
-    with ThreadPoolExecutor(17) as pool:
-        slow_calls = [pool.submit(post, site, key, message) for _ in range(16)]
-        # Authentication has threads of its own: somebody without a key is not kept waiting.
-        assert pool.submit(post, site, "mmcp_wrong", message).result(15).status_code == 401
-        answers = [call.result(60) for call in slow_calls]
-    assert most == 16
+    with ThreadPoolExecutor(16) as pool:
+        try:
+            calls = [pool.submit(post, site, key, message) for _ in range(16)]
+            assert all(arrived.acquire(timeout=30) for _ in calls)
+            # Authentication has threads of its own.
+            assert post(site, "mmcp_wrong", message).status_code == 401
+            assert not any(call.done() for call in calls)
+        finally:
+            released.set()
+        answers = [call.result(60) for call in calls]
     assert all(not json.loads(answer.text)["result"].get("isError") for answer in answers)
 
 

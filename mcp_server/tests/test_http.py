@@ -2,6 +2,8 @@
 
 import http.client
 import json
+import secrets
+from typing import Any
 
 import httpx2
 import pytest
@@ -10,6 +12,7 @@ from django.db import OperationalError
 from accounts.models import ApiKey
 from mcp_server import endpoint
 from memories.tests.factories import make_key, make_person, make_space
+from spaces.access import access_for_key
 from tests.live import ERAS, Agent, post, tool_call
 
 
@@ -86,24 +89,36 @@ def test_the_use_of_a_key_is_noted(site, key):
     assert ApiKey.objects.get().last_used_at is not None
 
 
+def request(site: str, key: str, era: str, method: str, **headers: str) -> tuple[int, Any]:
+    """A request whose headers are sent as they are, with nothing added: status and JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", int(site.rsplit(":", 1)[1]), timeout=20)
+    headers |= {"X-Api-Key": key, "Content-Type": "application/json"}
+    params: dict[str, Any] = {"name": "whoAmI", "arguments": {}} if method == "tools/call" else {}
+    if era != "legacy":
+        headers |= {"MCP-Protocol-Version": era, "Mcp-Method": method}
+        names = ("protocolVersion", era), ("clientInfo", {"name": "t", "version": "1"}), ("clientCapabilities", {})
+        params["_meta"] = {f"io.modelcontextprotocol/{name}": value for name, value in names}
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    connection.request("POST", "/mcp", json.dumps(message), headers)
+    answer = connection.getresponse()
+    assert answer.headers["content-type"].startswith("application/json")
+    data = json.loads(answer.read())
+    connection.close()
+    return answer.status, data
+
+
 @pytest.mark.parametrize("accept", [None, "application/json", "*/*", "text/event-stream", "text/html"])
 @pytest.mark.parametrize("era", ERAS)
 def test_whatever_a_client_accepts_it_gets_json(site, key, accept, era):
-    connection = http.client.HTTPConnection("127.0.0.1", int(site.rsplit(":", 1)[1]), timeout=20)
-    headers = {"X-Api-Key": key, "Content-Type": "application/json"}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    if era != "legacy":
-        headers |= {"MCP-Protocol-Version": era, "Mcp-Method": "tools/list"}
-        names = ("protocolVersion", era), ("clientInfo", {"name": "t", "version": "1"}), ("clientCapabilities", {})
-        message["params"] = {"_meta": {f"io.modelcontextprotocol/{name}": value for name, value in names}}
-    if accept is not None:
-        headers["Accept"] = accept
-    connection.request("POST", "/mcp", json.dumps(message), headers)
-    answer = connection.getresponse()
-    assert answer.status == 200
-    assert answer.headers["content-type"].startswith("application/json")
-    assert "tools" in json.loads(answer.read())["result"]
-    connection.close()
+    status, data = request(site, key, era, "tools/list", **({"Accept": accept} if accept else {}))
+    assert status == 200
+    assert "tools" in data["result"]
+
+
+def test_blanks_at_the_end_of_a_header_mean_nothing(site, key):
+    status, data = request(site, key, "2026-07-28", "tools/call", **{"Mcp-Name": "whoAmI  "})
+    assert status == 200, data
+    assert data["result"]["structuredContent"]["userRole"] == "Writer"
 
 
 def test_other_hosts_and_origins_are_refused(site, key):
@@ -151,15 +166,21 @@ def test_what_is_no_message_is_refused_and_never_a_server_error(site, key, body)
     assert 400 <= post(site, key, body).status_code < 500
 
 
-def test_the_rate_limit_comes_before_the_key_and_counts_for_each_key(site, key, settings):
+def test_the_rate_limit_comes_before_the_key_and_counts_for_each_key(site, key, settings, monkeypatch):
     settings.RATE_LIMIT_ENABLED = True
     settings.RATE_LIMIT_REQUESTS = 3
     settings.RATE_LIMIT_WINDOW_SECONDS = 30
-    import secrets
+    looked_up = []
 
+    def counted(presented: str, surface: str) -> object:
+        looked_up.append(presented)
+        return access_for_key(presented, surface)
+
+    monkeypatch.setattr(endpoint, "access_for_key", counted)
     wrong = secrets.token_hex(8)
     assert [post(site, wrong, WHO).status_code for _ in range(4)] == [401, 401, 401, 429]
     limited = post(site, wrong, WHO)
+    assert looked_up == [wrong] * 3
     assert 1 <= int(limited.headers["retry-after"]) <= 30
     assert limited.content == b""
     assert post(site, key, WHO).status_code == 200
