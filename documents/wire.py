@@ -5,7 +5,8 @@ from uuid import UUID
 
 from core.errors import Invalid
 from core.paging import Page
-from core.wire import Moment, WireModel
+from core.text import excerpt
+from core.wire import ANSWER_BUDGET, Moment, WireModel
 from documents.models import Attributed, Document, Status
 
 
@@ -74,8 +75,12 @@ class WireDocumentPage(WireModel):
 
     @classmethod
     def of(cls, page: Page[Document]) -> "WireDocumentPage":
+        items = [WireDocument.of(document) for document in page.items]
+        for item in items:
+            # A fair share each keeps a whole page of summaries within what clients take; getDocument shows all of one.
+            item.summary = item.summary and excerpt(item.summary, ANSWER_BUDGET // len(items))
         return cls(
-            items=[WireDocument.of(document) for document in page.items],
+            items=items,
             page=page.page,
             limit=page.limit,
             total_count=page.total_count,

@@ -19,7 +19,7 @@ from accounts.models import User
 from accounts.services.keys import revoke_key
 from accounts.services.users import set_active
 from documents.services.documents import create_document
-from mcp_server.registry import TOOLS
+from mcp_server.tools import TOOLS
 from mcp_server.resources import RESOURCES
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
 from memories.tests.factories import link, make_access, make_key, make_person, make_space, remember

@@ -199,3 +199,12 @@ def test_structured_content_says_the_same_as_the_text(writer):
     assert result.structured_content["userDisplayName"] == "Ada Writer"
     spaces = writer.result("listSpaces", {}).structured_content
     assert [space["key"] for space in spaces["spaces"]] == ["shared", "second"]
+
+
+def test_a_page_of_long_summaries_keeps_within_the_budget(writer):
+    for number in range(12):
+        writer.call("create_document", title=f"{number}", docType="text", content="x", summary="s" * 10_000)
+    page = writer.call("listDocuments", limit=12)
+    assert sum(len(document["summary"]) for document in page["items"]) <= 60_000
+    detail = writer.call("getDocument", documentId=page["items"][0]["id"])
+    assert len(detail["summary"]) == 10_000

