@@ -58,7 +58,7 @@ def decode_cursor(cursor: str, parts: int) -> list[str]:
     """The sort key a cursor was made of. Raises `Invalid` when the text is no cursor of this list."""
     try:
         position = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, binascii.Error):
+    except (ValueError, binascii.Error, RecursionError):
         position = None
     if not isinstance(position, list) or len(position) != parts or not all(isinstance(p, str) for p in position):
         raise _not_a_cursor()

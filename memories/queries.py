@@ -7,8 +7,8 @@ from django.db.models import OuterRef, Subquery
 
 from core.errors import NotFound
 from core.paging import CursorPage, Page, keyset_page, numbered_page
-from core.text import clean_uuid
-from memories.models import Memory, MemoryQuerySet
+from core.text import clean_uuid, optional_line
+from memories.models import MAXIMUM_CATEGORY, Memory, MemoryQuerySet
 from spaces.access import AccessContext, SpaceAccess
 from spaces.models import Space
 
@@ -40,6 +40,7 @@ def list_memories_after(
 ) -> CursorPage[Memory]:
     """As `list_memories`, read by cursor, so that every page costs the same. One query. Raises `Invalid`."""
     rows = _named(Memory.objects.in_space(access.space(container_tag)))
+    category = optional_line(category, "category", maximum=MAXIMUM_CATEGORY)
     if category is not None:
         rows = rows.filter(category=category)
     if active is not None:

@@ -12,6 +12,7 @@ django_application = get_asgi_application()
 
 # Models can be imported only now that Django is set up.
 from mcp_server.endpoint import Endpoint  # noqa: E402
+from memory_site.body_limit import bounded  # noqa: E402
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -34,6 +35,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in MCP_PATHS:
             await mcp_endpoint(scope, receive, send)
             return
+        await bounded(django_application, scope, receive, send)
+        return
     await django_application(scope, receive, send)  # type: ignore[arg-type]
 
 

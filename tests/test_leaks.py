@@ -19,8 +19,8 @@ from accounts.models import User
 from accounts.services.keys import revoke_key
 from accounts.services.users import set_active
 from documents.services.documents import create_document
-from mcp_server.tools import TOOLS
 from mcp_server.resources import RESOURCES
+from mcp_server.tools import TOOLS
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
 from memories.tests.factories import link, make_access, make_key, make_person, make_space, remember
 from memory_site.api import api

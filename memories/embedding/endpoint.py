@@ -13,6 +13,7 @@ from email.utils import parsedate_to_datetime
 
 import openai
 
+from core.database import release_connection
 from core.errors import ProviderUnavailable
 
 logger = logging.getLogger(__name__)
@@ -84,6 +85,8 @@ class Endpoint:
                 f"EMBEDDINGS_API_KEY must be set to use the embedding provider {self.provider}.", permanent=True
             )
         self._raise_while_resting()
+        # A slow provider must not keep the connections that everybody else waits for.
+        release_connection()
         deadline = self._clock() + patience.total
         for attempt in range(1, ATTEMPTS + 1):
             try:

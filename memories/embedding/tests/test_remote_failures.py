@@ -208,3 +208,26 @@ def test_a_failed_construction_is_tried_again(remote_embeddings, monkeypatch):
         configured_embedder()
     remote_embeddings.mode = "ok"
     assert configured_embedder().spec.dimensions == 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_database_connection_is_held_while_a_provider_is_asked(remote_embeddings, monkeypatch):
+    from django.db import connection
+
+    from memories.embedding.endpoint import Endpoint
+    from memories.models import Memory
+
+    held = []
+    plain = Endpoint._ask
+
+    def asked(self, *arguments):
+        held.append(connection.connection is not None)
+        return plain(self, *arguments)
+
+    monkeypatch.setattr(Endpoint, "_ask", asked)
+    embedder = configured_embedder()
+    assert Memory.objects.count() == 0
+    assert connection.connection is not None
+    embedder.embed_query("Who signs off releases?")
+    assert held
+    assert not any(held)
