@@ -1,21 +1,25 @@
-"""The text of a PDF in reading order: pypdf for pages of one column, word positions for the others.
+"""The text of a PDF in reading order: pypdf for plain pages of one column, word positions for all others.
 
 Runs inside `documents.extraction.reader`, without Django.
 """
 
 import io
-from typing import Any
 
-import pdfplumber
+from pdfminer.utils import Matrix, mult_matrix
 from pypdf import PageObject, PdfReader
 
 from core.errors import Invalid
-from documents.extraction.layout import Word, may_have_columns, reading_order
+from documents.extraction.layout import may_have_columns, reading_order
+from documents.extraction.positions import PositionReader
+from documents.extraction.scripts import is_right_to_left, plain_letters
 
 MAXIMUM_PAGES = 2_000
+MAXIMUM_CHARACTERS = 2_000_000
+# A jump of this many thousandths of the letter size inside a line may lead over a gutter.
+_WIDE_JUMP = -1_500
 _DAMAGED = "The PDF could not be read: the file is damaged or is no PDF."
 _ENCRYPTED = "The PDF is encrypted with a password; remove the protection and send it again."
-_NO_TEXT = "The PDF holds no text, only pictures: scanned pages need text recognition (OCR) first."
+_NO_TEXT = "The PDF holds no text: if its pages are scanned pictures, they need text recognition (OCR) first."
 
 
 def pdf_text(data: bytes) -> str:
@@ -53,62 +57,90 @@ def _read_pages(reader: PdfReader, data: bytes) -> tuple[list[str], int]:
     """The text of each page, and how many pages could not be read at all."""
     pages: list[str] = []
     failed = 0
-    layout = _LayoutReader(data)
+    length = 0
+    layout = _LayoutReader(data, len(reader.pages))
     for number in range(len(reader.pages)):
         try:
-            page = reader.pages[number]
-            text, starts = _plain_text(page)
-        except (MemoryError, RecursionError):
+            text, is_plain = _plain_text(reader.pages[number])
+        except MemoryError:
             raise
         except Exception:  # a damaged file fails in any way; each means the same
-            text, starts = "", []
+            text, is_plain = "", False
             failed += 1
-        if may_have_columns(starts) or not text.strip():
+        if not is_plain or not text.strip():
             text = layout.page_text(number) or text
+        length += len(text)
+        if length > MAXIMUM_CHARACTERS:
+            raise Invalid(f"The text of this PDF is too long: at most {MAXIMUM_CHARACTERS:,} characters are allowed.")
         pages.append(text)
     return pages, failed
 
 
-def _plain_text(page: PageObject) -> tuple[str, list[tuple[float, float]]]:
-    """pypdf's text of a page, and where each piece of it begins (points, origin at the lower left)."""
+def _plain_text(page: PageObject) -> tuple[str, bool]:
+    """pypdf's text of a page, and whether nothing speaks against it.
+
+    What does: text that begins side by side or with wide jumps inside a line, text that is turned or runs from right to
+    left, and text with a replacement, all of which pypdf reads as it is drawn.
+    """
     starts: list[tuple[float, float]] = []
+    doubts = 0
 
-    def note(text: str, cm: Any, tm: Any, font: Any, size: Any) -> None:
+    def note(text: str, cm: Matrix, tm: Matrix, font: object, size: object) -> None:
+        nonlocal doubts
         if text.strip():
-            starts.append((tm[4] * cm[0] + tm[5] * cm[2] + cm[4], tm[4] * cm[1] + tm[5] * cm[3] + cm[5]))
+            a, b, _, _, x, y = mult_matrix(tm, cm)
+            starts.append(_upright(x, y, page.rotation))
+            turned = _upright(a, b, page.rotation)
+            doubts += turned[0] <= abs(turned[1])
 
-    return page.extract_text(visitor_text=note), starts
+    def watch(operator: bytes, operands: object, cm: Matrix, tm: Matrix) -> None:
+        nonlocal doubts
+        match operator, operands:
+            case b"TJ", [list(pieces)]:
+                doubts += any(isinstance(piece, float | int) and piece < _WIDE_JUMP for piece in pieces)
+            case b"BDC", [_, {"/ActualText": _}]:
+                doubts += 1
+
+    text = page.extract_text(visitor_text=note, visitor_operand_before=watch)
+    return text, not (doubts or is_right_to_left(text) or may_have_columns(starts))
+
+
+def _upright(x: float, y: float, rotation: int) -> tuple[float, float]:
+    """A point of the page, or a direction, as it is shown when the page is turned clockwise by `rotation` degrees."""
+    return {90: (y, -x), 180: (-x, -y), 270: (-y, x)}.get(rotation % 360, (x, y))
 
 
 class _LayoutReader:
-    """Word positions of single pages, opened only when the first page needs them."""
+    """Pages by their word positions; the file is opened again only when the first page needs it."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, page_count: int) -> None:
         self._data = data
-        self._pdf: Any = None
+        self._page_count = page_count
+        self._reader: PositionReader | None = None
+        self._broken = False
 
     def page_text(self, number: int) -> str:
         """The page in reading order; empty when its layout cannot be analysed."""
+        if self._broken:
+            return ""
         try:
-            if self._pdf is None:
-                self._pdf = pdfplumber.open(io.BytesIO(self._data), unicode_norm="NFC")
-            page = self._pdf.pages[number]
-            words = [
-                Word(word["text"], word["x0"], word["x1"], word["top"], word["bottom"])
-                for word in page.extract_words(x_tolerance_ratio=0.2, keep_blank_chars=False)
-            ]
-            page.close()
-        except (MemoryError, RecursionError):
+            reader = self._reader or self._open()
+            return "\n\n".join(reading_order(words, rules) for words, rules in reader.sheets(number) if words)
+        except MemoryError:
             raise
         except Exception:  # a damaged file fails in any way; each means the same
             return ""
-        return reading_order(words)
 
-
-_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+    def _open(self) -> PositionReader:
+        self._broken = True  # until it proves to be whole: a file that fails once is not tried for every page
+        reader = PositionReader(self._data)
+        if reader.page_count != self._page_count:
+            raise Invalid(_DAMAGED)  # the two libraries disagree on the pages, so their numbers mean nothing
+        self._reader, self._broken = reader, False
+        return reader
 
 
 def _tidy(text: str) -> str:
-    """Readable and storable: no ligature characters, no half surrogates, no trailing blanks."""
-    text = text.translate(_LIGATURES).encode("utf-8", "replace").decode("utf-8")
-    return "\n".join(line.rstrip() for line in text.splitlines()).strip()
+    """Readable and storable: plain letters, whole characters only, no trailing blanks."""
+    whole = plain_letters(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return "\n".join(line.rstrip() for line in whole.splitlines()).strip()
