@@ -38,6 +38,12 @@ class Conflict(AppError):
     code = "conflict"
 
 
+class Busy(AppError):
+    """The server does as much of this as it can at once; the same call works a little later."""
+
+    code = "busy"
+
+
 class ProviderUnavailable(AppError):
     """An embedding or extraction provider did not answer; `permanent` means that trying again will not help."""
 

@@ -6,7 +6,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from django.db.models import Model, Q, QuerySet
@@ -69,6 +69,13 @@ def _not_a_cursor() -> Invalid:
     return Invalid("cursor is not one that this list returned; leave it out to start from the first page.")
 
 
+def _in_utc(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(text)
+    return moment.astimezone(UTC)
+
+
 def keyset_page(rows: "QuerySet[Row]", *, moment: str, cursor: str | None, limit: int) -> CursorPage["Row"]:
     """A page of `rows`, newest `moment` first with the id settling equal times, after `cursor`. One query.
 
@@ -78,8 +85,9 @@ def keyset_page(rows: "QuerySet[Row]", *, moment: str, cursor: str | None, limit
     if cursor:
         text, identifier = decode_cursor(cursor, 2)
         try:
-            last_moment, last_id = datetime.fromisoformat(text), uuid.UUID(identifier)
-        except ValueError:
+            # A moment without an offset is none of ours; in UTC it is one that PostgreSQL can read.
+            last_moment, last_id = _in_utc(text), uuid.UUID(identifier)
+        except (ValueError, OverflowError):
             raise _not_a_cursor() from None
         rows = rows.filter(Q(**{f"{moment}__lt": last_moment}) | Q(**{moment: last_moment, "id__lt": last_id}))
     found = list(rows.order_by(f"-{moment}", "-id")[: limit + 1])

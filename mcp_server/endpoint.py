@@ -18,7 +18,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.keys import presented_key
-from accounts.rate_limit import client_address, seconds_to_wait
+from accounts.rate_limit import client_address, note_failure, seconds_to_wait
 from mcp_server import threads
 from mcp_server.identity import set_access
 from mcp_server.server import server
@@ -61,7 +61,7 @@ class Endpoint:
         self._manager = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = _read_headers(scope)
         host = headers.get("host", "")
         if not _is_allowed_host(host):
             return await _answer(send, 421, text="This host name is not served here; see ALLOWED_HOSTS.")
@@ -80,9 +80,9 @@ class Endpoint:
     async def _serve(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
         key = presented_key(headers.get("x-api-key"), headers.get("authorization"))
         peer = str((scope.get("client") or ("unknown", 0))[0])
-        caller = key or client_address(peer, headers.get("x-forwarded-for", ""))
+        address = client_address(peer, headers.get("x-forwarded-for", ""))
         try:
-            wait, access = await threads.authenticate(_admit, caller, key)
+            wait, access = await threads.authenticate(_admit, address, key)
         except OperationalError:
             logger.exception("a caller could not be identified")
             return await _answer(send, 503, headers=[(b"retry-after", b"5")], text="The database does not answer.")
@@ -100,10 +100,24 @@ class Endpoint:
         return await self._manager.handle_request(_accepting_json(scope), receive, send)
 
 
-def _admit(caller: str, key: str | None) -> tuple[int | None, AccessContext | None]:
-    """The seconds to wait, or who calls; the limit comes first, so that a flood never reaches the database."""
-    wait = seconds_to_wait(caller)
-    return wait, access_for_key(key, "mcp") if key and wait is None else None
+def _read_headers(scope: Scope) -> dict[str, str]:
+    """Headers by name. A repeated one is joined by commas, as Django does: two keys are no key."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.lower().decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]},{value}" if name in headers else value
+    return headers
+
+
+def _admit(address: str, key: str | None) -> tuple[int | None, AccessContext | None]:
+    """The seconds to wait, or who calls; the limit comes first, and a key that is none counts against its address."""
+    wait = seconds_to_wait(key or address, address)
+    if wait is not None or key is None:
+        return wait, None
+    access = access_for_key(key, "mcp")
+    if access is None:
+        note_failure(address)
+    return None, access
 
 
 def _accepting_json(scope: Scope) -> Scope:

@@ -31,7 +31,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         return
     if scope["type"] == "http":
         # uvicorn with httptools leaves trailing blanks in header values, which would spoil keys.
-        scope["headers"] = [(name, value.strip()) for name, value in scope["headers"]]
+        # A name with an underscore would pass for the one with a hyphen once Django has read it.
+        scope["headers"] = [(name, value.strip()) for name, value in scope["headers"] if b"_" not in name]
         if scope["path"] in MCP_PATHS:
             await mcp_endpoint(scope, receive, send)
             return

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.keys import presented_key
-from accounts.rate_limit import client_address, seconds_to_wait
+from accounts.rate_limit import client_address, note_failure, seconds_to_wait
 from memory_site.problems import CONTENT_TYPE, problem, too_large_problem
 
 _PREFIX = "/api/"
@@ -32,14 +32,17 @@ class ApiMiddleware:
         length = request.headers.get("Content-Length", "")
         if length.isdecimal() and int(length) > settings.MAXIMUM_BODY_BYTES:
             return too_large_problem(request)
+        key, peer = None, ""
         if request.path not in _OPEN:
             key = presented_key(request.headers.get("X-Api-Key"), request.headers.get("Authorization"))
             peer = client_address(request.META.get("REMOTE_ADDR", ""), request.headers.get("X-Forwarded-For", ""))
-            wait = seconds_to_wait(key or peer)
+            wait = seconds_to_wait(key or peer, peer)
             if wait is not None:
                 detail = f"Too many requests; try again in {wait} seconds."
                 return problem(request, 429, detail, headers={"Retry-After": str(wait)})
         response = self._as_problem(request, self.get_response(request))
+        if response.status_code == 401 and key:
+            note_failure(peer)
         if request.path not in _OPEN:
             # Answers belong to a key, which shared caches do not look at.
             response["Cache-Control"] = "no-store"

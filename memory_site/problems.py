@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from core.errors import AccessDenied, AppError, Conflict, Invalid, NotFound, ProviderUnavailable
+from core.errors import AccessDenied, AppError, Busy, Conflict, Invalid, NotFound, ProviderUnavailable
 from core.text import excerpt
 
 logger = logging.getLogger(__name__)
@@ -38,6 +38,7 @@ _STATUS_OF_ERROR: tuple[tuple[type[AppError], int], ...] = (
     (Conflict, 409),
     (Invalid, 422),
     (ProviderUnavailable, 503),
+    (Busy, 503),
 )
 
 

@@ -37,50 +37,50 @@ def counter_of(caller: str, settings: Any) -> tuple["redis.Redis", bytes]:
     """Count a first request of `caller`: Redis, and the name of the counter that came to be."""
     connection = redis.Redis.from_url(settings.REDIS_URL)
     before = set(connection.scan_iter("rate:*"))
-    seconds_to_wait(caller)
+    seconds_to_wait(caller, "192.0.2.1")
     (name,) = set(connection.scan_iter("rate:*")) - before
     return connection, name
 
 
 def test_requests_up_to_the_limit_pass_and_the_next_ones_wait(limit, caller):
-    assert [seconds_to_wait(caller) for _ in range(3)] == [None, None, None]
-    assert 1 <= seconds_to_wait(caller) <= 60
+    assert [seconds_to_wait(caller, "192.0.2.1") for _ in range(3)] == [None, None, None]
+    assert 1 <= seconds_to_wait(caller, "192.0.2.1") <= 60
 
 
 def test_each_caller_has_a_budget_of_its_own(limit, caller):
     for _ in range(4):
-        seconds_to_wait(caller)
-    assert seconds_to_wait(caller) is not None
-    assert seconds_to_wait(f"{caller} someone else") is None
+        seconds_to_wait(caller, "192.0.2.1")
+    assert seconds_to_wait(caller, "192.0.2.1") is not None
+    assert seconds_to_wait(f"{caller} someone else", "192.0.2.1") is None
 
 
 def test_waiting_is_told_in_whole_seconds_rounded_up(limit, caller):
     limit.RATE_LIMIT_REQUESTS = 1
     limit.RATE_LIMIT_WINDOW_SECONDS = 1
-    seconds_to_wait(caller)
-    assert seconds_to_wait(caller) == 1
+    seconds_to_wait(caller, "192.0.2.1")
+    assert seconds_to_wait(caller, "192.0.2.1") == 1
 
 
 def test_a_window_ends(limit, caller):
     connection, name = counter_of(caller, limit)
-    while seconds_to_wait(caller) is None:
+    while seconds_to_wait(caller, "192.0.2.1") is None:
         pass
     connection.pexpireat(name, 1)
-    assert seconds_to_wait(caller) is None
+    assert seconds_to_wait(caller, "192.0.2.1") is None
 
 
 def test_later_requests_do_not_prolong_the_window(limit, caller):
     connection, name = counter_of(caller, limit)
     connection.pexpire(name, 30_000)
     for _ in range(5):
-        seconds_to_wait(caller)
+        seconds_to_wait(caller, "192.0.2.1")
     assert 0 < connection.pttl(name) <= 30_000
 
 
 def test_a_counter_without_an_end_gets_one(limit, caller):
     connection, name = counter_of(caller, limit)
     connection.persist(name)
-    seconds_to_wait(caller)
+    seconds_to_wait(caller, "192.0.2.1")
     assert connection.pttl(name) > 0
 
 
@@ -92,13 +92,13 @@ def test_the_key_itself_is_not_kept(limit, caller):
 def test_concurrent_requests_are_counted_exactly(limit, caller):
     limit.RATE_LIMIT_REQUESTS = 20
     with ThreadPoolExecutor(16) as threads:
-        answers = list(threads.map(lambda _: seconds_to_wait(caller), range(60)))
+        answers = list(threads.map(lambda _: seconds_to_wait(caller, "192.0.2.1"), range(60)))
     assert answers.count(None) == 20
 
 
 def test_all_processes_count_together(limit, caller):
     program = "import django; django.setup(); from accounts.rate_limit import seconds_to_wait as wait; "
-    program += "import sys; print([wait(sys.argv[1]) is None for _ in range(2)])"
+    program += "import sys; print([wait(sys.argv[1], "192.0.2.1") is None for _ in range(2)])"
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "memory_site.settings",
@@ -116,12 +116,12 @@ def test_all_processes_count_together(limit, caller):
             check=True,
         )
         assert done.stdout.strip() == expected
-    assert seconds_to_wait(caller) is not None
+    assert seconds_to_wait(caller, "192.0.2.1") is not None
 
 
 def test_it_can_be_turned_off(limit, caller):
     limit.RATE_LIMIT_ENABLED = False
-    assert [seconds_to_wait(caller) for _ in range(10)] == [None] * 10
+    assert [seconds_to_wait(caller, "192.0.2.1") for _ in range(10)] == [None] * 10
 
 
 def test_without_redis_requests_pass_and_a_line_a_minute_says_so(limit, caller, caplog, monkeypatch):
@@ -130,7 +130,7 @@ def test_without_redis_requests_pass_and_a_line_a_minute_says_so(limit, caller, 
     limit.REDIS_URL = "redis://127.0.0.1:1/1"
     for said in (1, 2):
         for _ in range(6):
-            assert seconds_to_wait(caller) is None
+            assert seconds_to_wait(caller, "192.0.2.1") is None
             now += 10
         assert caplog.text.count("the rate limit is off") == said
     assert caller not in caplog.text
@@ -141,7 +141,7 @@ def test_a_redis_that_hangs_is_not_waited_for_by_every_request(limit, caller):
         listener.bind(("127.0.0.1", 0))
         listener.listen(200)
         limit.REDIS_URL = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
-        assert [seconds_to_wait(caller) for _ in range(50)] == [None] * 50
+        assert [seconds_to_wait(caller, "192.0.2.1") for _ in range(50)] == [None] * 50
         assert waiting_connections(listener) < 5
 
 
@@ -161,7 +161,7 @@ def test_any_text_may_be_presented_as_a_key(text):
     from django.test import override_settings
 
     with override_settings(RATE_LIMIT_ENABLED=True, RATE_LIMIT_REQUESTS=10_000):
-        assert seconds_to_wait(text) is None
+        assert seconds_to_wait(text, "192.0.2.1") is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import logging
+import os
 import sys
 
 from core.errors import Invalid
@@ -33,6 +34,8 @@ def _limit(*, memory: int, seconds: int) -> None:
         import resource
     except ImportError:  # Windows has no such limits; the time limit of the caller still holds
         return
+    # People and agents who wait for an answer come before a file that is being read.
+    os.nice(10)
     for kind, value in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)):
         _, hard = resource.getrlimit(kind)
         # A stricter limit of the machine stays; macOS refuses some values altogether.

@@ -7,22 +7,38 @@ sentence instead of a web worker.
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
-from core.errors import Invalid
+from core.errors import Busy, Invalid
 
 # The longest texts allowed take about 20 seconds on one 2020s processor core; clients give up after a minute.
 SECONDS = 60
 # Files of 20 MB that are not made to expand need a quarter of it.
-MEMORY_BYTES = 2 * 1024**3
+MEMORY_BYTES = 1024**3
+# Readers of one server process at a time: more would only take the processor from everybody else.
+READERS = 2
+# A caller waits this long for a reader, and no longer: those who wait keep a thread that others need.
+PATIENCE_SECONDS = 2
+_readers = threading.BoundedSemaphore(READERS)
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 def read_pdf(data: bytes) -> str:
-    """The text of a PDF. Raises `Invalid` when there is none to be had, with the reason.
+    """The text of a PDF. Raises `Invalid` when there is none to be had, with the reason, and `Busy` when as many files
+    are being read as may be.
 
     Raises `RuntimeError` with what Python said when the reading process does not start: that is not the file's fault.
     """
+    if not _readers.acquire(timeout=PATIENCE_SECONDS):
+        raise Busy("Other PDFs are being read right now; send this one again in a few seconds.")
+    try:
+        return _read(data)
+    finally:
+        _readers.release()
+
+
+def _read(data: bytes) -> str:
     try:
         done = subprocess.run(
             [sys.executable, "-m", "documents.extraction.reader", str(MEMORY_BYTES), str(int(SECONDS))],

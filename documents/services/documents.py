@@ -2,6 +2,7 @@
 
 from django.utils import timezone
 
+from core.database import release_connection
 from core.text import clean_line, clean_text
 from documents.extraction import extract_text
 from documents.models import (
@@ -38,6 +39,8 @@ def create_document(
     is_file = doc_type.lower() == "pdf"
     content = clean_text(content, "content", maximum=_MAXIMUM_ENCODED if is_file else MAXIMUM_CONTENT)
     space = access.space(container_tag, AccessLevel.READ_WRITE)
+    # Reading a file takes seconds, in which others need the connection more.
+    release_connection()
     text = extract_text(doc_type, content)
     now = timezone.now()
     return Document.objects.create(

@@ -204,3 +204,39 @@ def test_a_call_leaves_one_line_without_its_arguments(site, key, caplog):
     assert "outcome=invalid" in lines[1]
     assert "Nothing of this" not in caplog.text
     assert key not in caplog.text
+
+
+def raw_status(site, *headers):
+    connection = http.client.HTTPConnection("127.0.0.1", int(site.rsplit(":", 1)[1]), timeout=20)
+    body = json.dumps(WHO).encode()
+    connection.putrequest("POST", "/mcp")
+    for name, value in (*headers, ("Content-Type", "application/json"), ("Content-Length", str(len(body)))):
+        connection.putheader(name, value)
+    connection.endheaders(body)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_two_keys_are_no_key_and_an_underscore_is_no_hyphen(site, key):
+    assert raw_status(site, ("X-Api-Key", key)) == 200
+    assert raw_status(site, ("X-Api-Key", "mmcp_bad"), ("X-Api-Key", key)) == 401
+    assert raw_status(site, ("X-Api-Key", key), ("X-Api-Key", "mmcp_bad")) == 401
+    assert raw_status(site, ("X_Api_Key", key)) == 401
+
+
+def test_made_up_keys_are_bounded_by_where_they_come_from(site, settings, monkeypatch):
+    from accounts import rate_limit
+    from mcp_server import endpoint
+
+    settings.RATE_LIMIT_ENABLED = True
+    settings.RATE_LIMIT_REQUESTS = 2
+    address = f"192.0.2.{secrets.token_hex(4)}"
+    monkeypatch.setattr(endpoint, "client_address", lambda peer, forwarded_for: address)
+    asked = []
+    plain = endpoint.access_for_key
+    monkeypatch.setattr(endpoint, "access_for_key", lambda *given: asked.append(given) or plain(*given))
+    statuses = [post(site, f"mmcp_{secrets.token_hex(16)}", WHO).status_code for _ in range(25)]
+    allowed = 2 * rate_limit._FAILING_KEYS
+    assert statuses == [401] * allowed + [429] * (25 - allowed)
+    assert len(asked) == allowed

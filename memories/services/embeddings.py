@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection, transaction
-from django.db.models import F
 from django.utils import timezone
 from pgvector import HalfVector
 
@@ -146,8 +145,12 @@ def owe_missing(limit: int = 10_000) -> int:
         return int(cursor.rowcount)
 
 
-# A claim is a lease: another process may take the row again when this one died with it.
-_LEASE = timedelta(minutes=10)
+# A claim is a lease: another process may take the row again when this one died with it. The longest memory takes about
+# a minute. Each claim counts as an attempt and doubles the lease, so that a text which ends its worker is not met again
+# and again.
+_LEASE = timedelta(minutes=3)
+_LONGEST_LEASE = timedelta(days=1)
+_INTERRUPTED = "An attempt did not come to its end: the process that made it was stopped."
 
 
 def _claim(model_id: int) -> Memory | None:
@@ -162,8 +165,10 @@ def _claim(model_id: int) -> Memory | None:
         )
         if due is None:
             return None
-        due.next_attempt_at = timezone.now() + _LEASE
-        due.save(update_fields=["next_attempt_at"])
+        due.next_attempt_at = timezone.now() + min(_LEASE * 2 ** min(due.attempts, 10), _LONGEST_LEASE)
+        due.attempts += 1
+        due.reason = _INTERRUPTED
+        due.save(update_fields=["next_attempt_at", "attempts", "reason"])
         return due.memory
 
 
@@ -174,7 +179,6 @@ def _postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None
         return
     delay = _LAST_RETRY if error.permanent else min(_FIRST_RETRY * 2 ** min(row.attempts, 10), _LAST_RETRY)
     PendingEmbedding.objects.filter(id=row.id).update(
-        attempts=F("attempts") + 1,
         next_attempt_at=timezone.now() + delay * random.uniform(0.8, 1.2),  # noqa: S311 - spreading, not secrecy
         reason=excerpt(error.message, 500),
     )

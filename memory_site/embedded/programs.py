@@ -57,7 +57,7 @@ def site_commands(home: Home, address: Address) -> dict[str, list[str]]:
             *("--host", address.host, "--port", str(address.port)),
             *["--loop", "uvloop", "--http", "httptools", "--ws", "none", "--lifespan", "on", "--no-server-header"],
             # TRUSTED_PROXIES decides whose forwarding headers count; uvicorn would believe every local program.
-            *["--no-proxy-headers", "--timeout-graceful-shutdown", "5"],
+            *["--no-access-log", "--no-proxy-headers", "--timeout-graceful-shutdown", "5"],
         ],
     }
 

@@ -222,3 +222,16 @@ def test_no_body_whatever_breaks_the_server(client, path, body):
     assert answer.status_code < 500
     if answer.status_code >= 400:
         problem(answer, answer.status_code)
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["2026-06-06T00:00:00+01:00:00.5", "2026-01-01T00:00:00-23:59:59.999999", "0001-01-01T00:00:00+23:59",
+     "9999-12-31T23:59:59-23:59", "2026-01-01", "2026-W01-1", "", "nonsense"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["memories", "documents"])
+def test_a_cursor_made_by_hand_is_refused_or_read_and_never_an_error_of_ours(client, path, moment):
+    from core.paging import encode_cursor
+
+    cursor = encode_cursor(moment, str(uuid.uuid4()))
+    assert client.get(f"/api/v1/{path}", {"cursor": cursor}).status_code in (200, 422)
