@@ -98,7 +98,7 @@ def test_concurrent_requests_are_counted_exactly(limit, caller):
 
 def test_all_processes_count_together(limit, caller):
     program = "import django; django.setup(); from accounts.rate_limit import seconds_to_wait as wait; "
-    program += "import sys; print([wait(sys.argv[1], "192.0.2.1") is None for _ in range(2)])"
+    program += "import sys; print([wait(sys.argv[1], '192.0.2.1') is None for _ in range(2)])"
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "memory_site.settings",
