@@ -98,11 +98,15 @@ def watch(processes: Processes, limit: RestartLimit) -> None:
     Raises StopRequested then, and ServiceError when a child ends too often.
     """
     while True:
+        ended = False
         for process in processes:
             code = process.exit_code()
             if code is not None:
+                ended = True
                 _restart(processes, process, code, limit)
-        processes.pause(60)
+        # A restart waits, and that wait takes the news of whatever else ended meanwhile: look again before sleeping.
+        if not ended:
+            processes.pause(60)
 
 
 def _restart(processes: Processes, process: Process, code: int, limit: RestartLimit) -> None:

@@ -30,6 +30,37 @@ def test_a_crashed_child_is_started_again(home: Home, tmp_path: Path) -> None:
     assert (tmp_path / "lives").read_text() == "xx"
 
 
+def test_a_child_that_ends_while_another_waits_for_its_restart_is_not_overlooked(home: Home, tmp_path: Path) -> None:
+    first = "\n".join(
+        (
+            "import os, pathlib, signal, time",
+            "if pathlib.Path('second-life').exists(): os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)",
+            "while not pathlib.Path('other-ended').exists(): time.sleep(0.01)",
+            "time.sleep(0.05); pathlib.Path('second-life').touch(); os.kill(os.getpid(), signal.SIGKILL)",
+        )
+    )
+    other = (
+        "import pathlib, time; mark = pathlib.Path('other-ended')\n"
+        "if mark.exists(): time.sleep(60)\n"
+        "mark.touch(); raise SystemExit(1)"
+    )
+    with StopSignals() as signals:
+
+        def pause(seconds: float) -> None:
+            if seconds > 10:
+                assert [process.exit_code() for process in processes] == [None, None]
+            signals.pause(seconds)
+
+        processes = Processes(home.pids, pause)
+        processes.start(python("postgres", first, tmp_path))
+        processes.start(python("web", other, tmp_path))
+        try:
+            with pytest.raises(StopRequested, match="SIGTERM"):
+                watch(processes, RestartLimit())
+        finally:
+            processes.stop_all()
+
+
 def test_a_child_that_keeps_crashing_stops_everything(home: Home, tmp_path: Path) -> None:
     with StopSignals() as signals:
         processes = Processes(home.pids, signals.pause)
