@@ -61,11 +61,12 @@ def decode_cursor(cursor: str, parts: int) -> list[str]:
     except (ValueError, binascii.Error, RecursionError):
         position = None
     if not isinstance(position, list) or len(position) != parts or not all(isinstance(p, str) for p in position):
-        raise _not_a_cursor()
+        raise not_a_cursor()
     return position
 
 
-def _not_a_cursor() -> Invalid:
+def not_a_cursor() -> Invalid:
+    """The refusal of a text that is no cursor of the list it was sent to."""
     return Invalid("cursor is not one that this list returned; leave it out to start from the first page.")
 
 
@@ -88,7 +89,7 @@ def keyset_page(rows: "QuerySet[Row]", *, moment: str, cursor: str | None, limit
             # A moment without an offset is none of ours; in UTC it is one that PostgreSQL can read.
             last_moment, last_id = _in_utc(text), uuid.UUID(identifier)
         except (ValueError, OverflowError):
-            raise _not_a_cursor() from None
+            raise not_a_cursor() from None
         rows = rows.filter(Q(**{f"{moment}__lt": last_moment}) | Q(**{moment: last_moment, "id__lt": last_id}))
     found = list(rows.order_by(f"-{moment}", "-id")[: limit + 1])
     items = found[:limit]

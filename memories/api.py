@@ -32,6 +32,7 @@ class ForgetRequest(RestBody):
 
     content: str
     container_tag: str | None = None
+    reason: str | None = None
 
 
 class SearchRequest(RestBody):
@@ -60,6 +61,10 @@ class MemoryFilters(RestQuery):
     limit: int = 10
     category: str | None = None
     is_active: bool | None = None
+
+
+class ForgetReason(RestQuery):
+    reason: str | None = None
 
 
 class SpaceFilter(RestQuery):
@@ -108,9 +113,9 @@ def get_one_memory(request: HttpRequest, memory_id: str) -> WireMemory:
 
 
 @router.delete("/memories/{memory_id}", response=WireWriteResult, summary="Forget by id")
-def delete_memory(request: HttpRequest, memory_id: str) -> WireWriteResult:
-    """Forget one memory; the record of it is kept."""
-    return WireWriteResult.of_forget(forget_by_id(access_of(request), memory_id))
+def delete_memory(request: HttpRequest, memory_id: str, filters: Query[ForgetReason]) -> WireWriteResult:
+    """Forget one memory; the record of it is kept, with who forgot it and why."""
+    return WireWriteResult.of_forget(forget_by_id(access_of(request), memory_id, reason=filters.reason))
 
 
 @router.post("/search", response=WireSearchResult, summary="Search")

@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
+from accounts.models import User
 from documents.models import Attributed, Document
 from spaces.models import Space, SpaceOwnedQuerySet
 
@@ -27,6 +28,7 @@ MAXIMUM_CATEGORY = 100
 MAXIMUM_SOURCE = 500
 MAXIMUM_MEMORY = 100_000
 MAXIMUM_NOTE = 500
+MAXIMUM_REASON = 500
 
 
 class MemoryQuerySet(SpaceOwnedQuerySet):
@@ -60,6 +62,12 @@ class Memory(Attributed):
     superseded_by = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="supersedes", verbose_name=_("superseded by")
     )
+    # Who took it out of search, when, and why; empty again once it is restored.
+    deactivated_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, related_name="+", editable=False, verbose_name=_("forgotten by")
+    )
+    deactivated_at = models.DateTimeField(_("forgotten"), null=True, editable=False)
+    deactivation_reason = models.CharField(_("reason"), max_length=MAXIMUM_REASON, blank=True, editable=False)
     # SHA-256 of category and text: the same statement is not remembered twice in a space.
     content_hash = models.BinaryField(max_length=32, editable=False)
     # Number of terms with repetitions: the document length of BM25.
@@ -94,6 +102,10 @@ class Memory(Attributed):
         constraints = (
             models.UniqueConstraint(
                 "space", "content_hash", condition=Q(is_active=True), name="memory_active_text_once_per_space"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_active=False) | Q(deactivated_at__isnull=True, superseded_by__isnull=True),
+                name="memory_active_is_not_deactivated",
             ),
         )
 
@@ -131,8 +143,9 @@ class Edge(models.Model):
         verbose_name = _("edge")
         verbose_name_plural = _("edges")
         indexes = (
-            models.Index(fields=("space", "from_memory"), name="edge_by_from"),
-            models.Index(fields=("space", "to_memory"), name="edge_by_to"),
+            # In the order in which walks follow the edges of a memory, so that a hub costs no more than its newest.
+            models.Index(fields=("space", "from_memory", "-created_at", "id", "relation_type"), name="edge_walk_out"),
+            models.Index(fields=("space", "to_memory", "-created_at", "id", "relation_type"), name="edge_walk_in"),
         )
         constraints = (
             models.UniqueConstraint(

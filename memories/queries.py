@@ -10,15 +10,16 @@ from core.paging import CursorPage, Page, keyset_page, numbered_page
 from core.text import clean_uuid, optional_line
 from memories.models import MAXIMUM_CATEGORY, Memory, MemoryQuerySet
 from spaces.access import AccessContext, SpaceAccess
-from spaces.models import Space
+from spaces.isolation import bound
+from spaces.models import AccessLevel, Space
 
 # The newest active memories that open a conversation, as in the reference system.
 PROFILE_SIZE = 5
 
 
 def _named(rows: MemoryQuerySet) -> MemoryQuerySet:
-    """With the names of author and last changer in the same query."""
-    return rows.select_related("created_by", "updated_by")
+    """With the names of author, last changer and who forgot it in the same query."""
+    return rows.select_related("created_by", "updated_by", "deactivated_by")
 
 
 def list_memories(
@@ -55,11 +56,30 @@ def profile(space: SpaceAccess) -> list[Memory]:
 
 def get_memory(access: AccessContext, memory_id: object) -> Memory:
     """One memory of any space the caller may read, forgotten or not. Raises `NotFound`."""
+    return locate_memory(access, memory_id)[0]
+
+
+def locate_memory(
+    access: AccessContext,
+    memory_id: object,
+    *,
+    container_tag: str | None = None,
+    level: AccessLevel = AccessLevel.READ,
+) -> tuple[Memory, SpaceAccess]:
+    """One memory with its space, looked for in all spaces of the caller or in the one that is named. One query.
+
+    Raises `NotFound` when the caller has no such memory, `AccessDenied` when the level on its space is below `level`.
+    """
     identifier = clean_uuid(memory_id, "memoryId")
-    memory: Memory | None = _named(Memory.objects.in_any_space(access)).filter(id=identifier).first()
-    if memory is None:
+    named = access.space(container_tag) if container_tag is not None else None
+    with bound(named or access):
+        rows = Memory.objects.in_space(named) if named else Memory.objects.in_any_space(access)
+        memory: Memory | None = _named(rows).filter(id=identifier).first()
+    space = access.space_by_id(memory.space_id) if memory is not None else None
+    if memory is None or space is None:
         raise NotFound(f"Memory {identifier} was not found or is not accessible with this key.")
-    return memory
+    access.require(space, level)
+    return memory, space
 
 
 def last_activity(access: AccessContext) -> dict[uuid.UUID, datetime]:

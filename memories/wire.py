@@ -1,6 +1,6 @@
 """Memories and search results on the wire."""
 
-from typing import Literal
+from typing import Literal, Self
 from uuid import UUID
 
 from core.paging import Page
@@ -14,7 +14,7 @@ from memories.services.save import Saved
 
 
 class WireMemory(WireModel):
-    """A memory in a list."""
+    """A memory in a list; an inactive one tells who took it out of search, when and why, or what superseded it."""
 
     id: UUID
     text: str
@@ -29,6 +29,11 @@ class WireMemory(WireModel):
     created_by: str | None = None
     updated_by_user_id: UUID | None = None
     updated_by: str | None = None
+    superseded_by_memory_id: UUID | None = None
+    forgotten_by_user_id: UUID | None = None
+    forgotten_by: str | None = None
+    forgotten_at: Moment | None = None
+    forgotten_reason: str | None = None
 
     @classmethod
     def of(cls, memory: Memory) -> "WireMemory":
@@ -42,6 +47,11 @@ class WireMemory(WireModel):
             category=memory.category,
             source=memory.source,
             **authorship(memory),
+            superseded_by_memory_id=memory.superseded_by_id,
+            forgotten_by_user_id=memory.deactivated_by_id,
+            forgotten_by=memory.deactivated_by.display_name if memory.deactivated_by else None,
+            forgotten_at=memory.deactivated_at,
+            forgotten_reason=memory.deactivation_reason or None,
         )
 
 
@@ -241,13 +251,13 @@ class WireGraphEdge(WireModel):
 
 
 class WireGraph(WireModel):
-    """The newest memories of a space and the edges among them."""
+    """Memories of a space and the edges among them."""
 
     nodes: list[WireGraphNode]
     edges: list[WireGraphEdge]
 
     @classmethod
-    def of(cls, graph: Graph) -> "WireGraph":
+    def of(cls, graph: Graph) -> Self:
         nodes = [
             WireGraphNode(
                 id=memory.id,

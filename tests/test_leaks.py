@@ -84,6 +84,10 @@ TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
     "listDocuments": lambda o: [{}, {"containerTag": o.space.key}],
     "getDocument": lambda o: [{"documentId": o.document_id}],
     "create_document": lambda o: [{"title": "t", "docType": "text", "content": "c", "containerTag": o.space.key}],
+    "restore_memory": lambda o: [
+        {"memoryId": str(o.memory.id)},
+        {"memoryId": str(o.memory.id), "containerTag": o.space.key},
+    ],
 }
 
 Request = tuple[str, str, dict[str, Any] | None]
@@ -105,6 +109,9 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
     ],
     ("GET", "/memories/{memory_id}"): lambda o: [("GET", f"/memories/{o.memory.id}", None)],
     ("DELETE", "/memories/{memory_id}"): lambda o: [("DELETE", f"/memories/{o.memory.id}", None)],
+    ("GET", "/memories/{memory_id}/related"): lambda o: [("GET", f"/memories/{o.memory.id}/related", None)],
+    ("POST", "/memories/{memory_id}/restore"): lambda o: [("POST", f"/memories/{o.memory.id}/restore", None)],
+    ("GET", "/spaces/{space_key}/graph"): lambda o: [("GET", f"/spaces/{o.space.key}/graph", None)],
     ("POST", "/search"): lambda o: [
         ("POST", "/search", {"query": "instrument"}),
         ("POST", "/search", {"keyword": "attic", "containerTag": o.space.key}),

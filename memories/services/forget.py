@@ -1,4 +1,4 @@
-"""Forgetting: a memory is taken out of search and kept in the record, with who forgot it.
+"""Forgetting: a memory is taken out of search and kept in the record, with who forgot it, when and why.
 
 By id it is exact. By content it happens only when one memory is clearly meant; otherwise nothing changes and the
 caller gets the candidates, since models cannot tell a paraphrase from its opposite (see `docs/embeddings.md`).
@@ -8,18 +8,18 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.utils import timezone
 
-from core.errors import NotFound
-from core.text import clean_text, clean_uuid
+from core.text import clean_line, clean_text
 from memories.embedding.confirm import is_same_statement
 from memories.embedding.registry import ModelSpec
-from memories.models import MAXIMUM_MEMORY, Memory
+from memories.models import MAXIMUM_MEMORY, MAXIMUM_REASON, Memory
+from memories.queries import locate_memory
 from memories.search.service import similar_statements
 from memories.services.embeddings import remove_embeddings
 from memories.services.terms import remove_terms
 from spaces.access import AccessContext, SpaceAccess
+from spaces.isolation import bound
 from spaces.models import AccessLevel
 
 # Candidates looked at, as in the reference system.
@@ -43,25 +43,20 @@ class Forgotten:
     degraded: Sequence[str] = ()
 
 
-def forget_by_id(access: AccessContext, memory_id: object, *, container_tag: str | None = None) -> Forgotten:
-    """Forget one memory. Nothing is forgotten when it was forgotten before.
+def forget_by_id(
+    access: AccessContext, memory_id: object, *, container_tag: str | None = None, reason: str | None = None
+) -> Forgotten:
+    """Forget one memory, with the `reason` if one is given. Nothing is forgotten when it was forgotten before.
 
     Raises `NotFound` when the caller has no such memory, `AccessDenied` without the right to write to its space.
     """
-    identifier = clean_uuid(memory_id, "memoryId")
-    if container_tag is not None:
-        rows = Memory.objects.in_space(access.space(container_tag))
-    else:
-        rows = Memory.objects.in_any_space(access)
-    memory = rows.filter(id=identifier).first()
-    space = access.space_by_id(memory.space_id) if memory is not None else None
-    if memory is None or space is None:
-        raise NotFound(f"Memory {identifier} was not found or is not accessible with this key.")
-    access.require(space, AccessLevel.READ_WRITE)
-    return Forgotten(memories=_deactivate(access, space, [memory.id]), candidates=())
+    memory, space = locate_memory(access, memory_id, container_tag=container_tag, level=AccessLevel.READ_WRITE)
+    return Forgotten(memories=deactivate(access, space, [memory.id], reason=reason), candidates=())
 
 
-def forget_by_content(access: AccessContext, content: str, *, container_tag: str | None = None) -> Forgotten:
+def forget_by_content(
+    access: AccessContext, content: str, *, container_tag: str | None = None, reason: str | None = None
+) -> Forgotten:
     """Forget the one memory of a space that says `content`; several active copies of exactly that text all go.
 
     Raises `Invalid`, `NotFound` and `AccessDenied` as a save does.
@@ -70,7 +65,7 @@ def forget_by_content(access: AccessContext, content: str, *, container_tag: str
     space = access.space(container_tag, AccessLevel.READ_WRITE)
     verbatim = list(Memory.objects.in_space(space).active().filter(text=text).values_list("id", flat=True))
     if verbatim:
-        return Forgotten(memories=_deactivate(access, space, verbatim), candidates=())
+        return Forgotten(memories=deactivate(access, space, verbatim, reason=reason), candidates=())
     degraded: tuple[str, ...] = ()
     similar = similar_statements(space, text, limit=CANDIDATES)
     candidates = [ForgetCandidate(memory=memory, similarity=similarity) for memory, similarity in similar.matches]
@@ -78,7 +73,7 @@ def forget_by_content(access: AccessContext, content: str, *, container_tag: str
         degraded = ("vector",)
     meant = [candidate for candidate in candidates if _is_clearly_meant(text, candidate, similar.spec)]
     if len(meant) == 1:
-        return Forgotten(memories=_deactivate(access, space, [meant[0].memory.id]), candidates=())
+        return Forgotten(memories=deactivate(access, space, [meant[0].memory.id], reason=reason), candidates=())
     return Forgotten(memories=(), candidates=candidates, degraded=degraded)
 
 
@@ -91,14 +86,32 @@ def _is_clearly_meant(text: str, candidate: ForgetCandidate, spec: ModelSpec | N
     )
 
 
-@transaction.atomic
-def _deactivate(access: AccessContext, space: SpaceAccess, ids: Sequence[uuid.UUID]) -> list[Memory]:
-    # By id, so that two callers who forget the same memories wait for each other instead of deadlocking.
-    rows = list(Memory.objects.in_space(space).active().filter(id__in=ids).select_for_update().order_by("id"))
-    now = timezone.now()
-    Memory.objects.filter(id__in=[memory.id for memory in rows]).update(
-        is_active=False, superseded_by=None, updated_by_id=access.user_id, updated_at=now
-    )
-    remove_terms(space.id, rows)
-    remove_embeddings(space.id, rows)
+def deactivate(
+    access: AccessContext,
+    space: SpaceAccess,
+    ids: Sequence[uuid.UUID],
+    *,
+    superseded_by: uuid.UUID | None = None,
+    reason: str | None = None,
+) -> list[Memory]:
+    """Take the active ones of `ids` out of search, with who did it and why; returns them.
+
+    `restore_memory` brings them back. Raises `Invalid` for a reason that is too long.
+    """
+    reason = clean_line(reason, "reason", maximum=MAXIMUM_REASON, required=False)
+    with bound(space):
+        # By id, so that two callers who forget the same memories wait for each other instead of deadlocking.
+        rows = list(Memory.objects.in_space(space).active().filter(id__in=ids).select_for_update().order_by("id"))
+        now = timezone.now()
+        Memory.objects.in_space(space).filter(id__in=[memory.id for memory in rows]).update(
+            is_active=False,
+            superseded_by=superseded_by,
+            updated_by_id=access.user_id,
+            updated_at=now,
+            deactivated_by_id=access.user_id,
+            deactivated_at=now,
+            deactivation_reason=reason,
+        )
+        remove_terms(space.id, rows)
+        remove_embeddings(space.id, rows)
     return rows

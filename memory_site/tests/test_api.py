@@ -106,7 +106,7 @@ def test_lists_can_be_narrowed(program):
         ("/memories", {}, 4),
         ("/documents", {}, 4),
         ("/spaces", {}, 4),
-        ("/graph", {}, 5),
+        ("/graph", {}, 9),
         ("/search", {"keyword": "note"}, 10),
         ("/search", {"category": "x"}, 10),
         ("/search", {"query": "which note is about apples"}, 10),

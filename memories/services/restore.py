@@ -1,0 +1,90 @@
+"""Restoring: a forgotten or superseded memory comes back into search, as what it was and with its own author.
+
+restored = restore_memory(access, memory_id)
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.db import IntegrityError
+from django.utils import timezone
+
+from core.errors import Conflict, NotFound, ProviderUnavailable
+from memories.models import Memory
+from memories.queries import locate_memory
+from memories.services.embeddings import ActiveModel, active_model, owe_embedding
+from memories.services.queue import request_embedding
+from memories.services.save import term_context
+from memories.services.terms import add_terms
+from spaces.access import AccessContext, SpaceAccess
+from spaces.isolation import bound
+from spaces.models import AccessLevel
+
+
+@dataclass(frozen=True)
+class Restored:
+    """The memory as it is now. `changed` is False when it was active already."""
+
+    memory: Memory
+    changed: bool
+
+
+def restore_memory(access: AccessContext, memory_id: object, *, container_tag: str | None = None) -> Restored:
+    """Bring a forgotten or superseded memory back. Its words are found at once, its meaning once it is embedded.
+
+    Raises `NotFound` when the caller has no such memory, `AccessDenied` without the right to write to its space, and
+    `Conflict` when the space has been told the same again in the meantime.
+    """
+    memory, space = locate_memory(access, memory_id, container_tag=container_tag, level=AccessLevel.READ_WRITE)
+    model = model_or_none()
+    try:
+        with bound(space):
+            changed = bring_back(access, space, memory.id, model)
+    except IntegrityError:
+        raise _told_again(space, memory) from None
+    return Restored(memory=locate_memory(access, memory.id)[0], changed=changed)
+
+
+def model_or_none() -> ActiveModel | None:
+    """The model whose embedding is owed; None while it cannot be loaded, when the sweep owes it later."""
+    try:
+        return active_model()
+    except ProviderUnavailable:
+        return None
+
+
+def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None) -> bool:
+    """Make a memory active again within the caller's transaction; False when it is. The worker embeds it after that.
+
+    Raises `NotFound` when it is gone, and `IntegrityError` when its text is active already as another memory.
+    """
+    rows = Memory.objects.in_space(space).select_related("created_by").select_for_update(of=("self",))
+    memory: Memory | None = rows.filter(id=memory_id).first()
+    if memory is None:
+        raise NotFound(f"Memory {memory_id} was deleted a moment ago.")
+    if memory.is_active:
+        return False
+    memory.is_active = True
+    memory.superseded_by = memory.deactivated_by = memory.deactivated_at = None
+    memory.deactivation_reason = ""
+    memory.updated_by_id = access.user_id
+    memory.updated_at = timezone.now()
+    memory.save(
+        update_fields=[
+            "is_active", "superseded_by", "deactivated_by", "deactivated_at", "deactivation_reason", "updated_by",
+            "updated_at",
+        ]
+    )  # fmt: skip
+    owe_embedding(memory, model)
+    author = memory.created_by.display_name if memory.created_by else ""
+    add_terms(memory, space.language, term_context(author, memory.created_at))
+    request_embedding()
+    return True
+
+
+def _told_again(space: SpaceAccess, memory: Memory) -> Conflict:
+    with bound(space):
+        twin = Memory.objects.in_space(space).active().filter(content_hash=bytes(memory.content_hash)).first()
+    if twin is None:
+        return Conflict("The memory was not restored: the space changed at the same moment; try again.")
+    return Conflict(f"Memory {twin.id} says the same already; there is nothing to restore.")

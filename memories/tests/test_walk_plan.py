@@ -1,0 +1,75 @@
+"""The walk over 100,000 edges reads indexes only, and of a hub no more than its newest edges."""
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from memories.models import RelationType
+from memories.search import related
+from memories.search.related import Walk, links_statement
+from memories.tests.factories import make_access
+from spaces.access import SpaceAccess
+from spaces.isolation import bound
+
+pytestmark = pytest.mark.django_db
+MEMORIES = 10_000
+EDGES = 100_000
+
+_FILL = """
+INSERT INTO memories_memory (id, space_id, text, version, is_active, content_hash, term_total, created_via,
+                             created_at, updated_at, deactivation_reason)
+SELECT lpad(to_hex(n), 32, '0')::uuid, %(space)s, 'memory ' || n, 1, false, int4send(n), 0, 'mcp',
+       now() + n * interval '1 second', now(), ''
+FROM generate_series(0, %(memories)s - 1) AS n;
+-- Half of the edges lead to the first memory and half spread over all.
+INSERT INTO memories_edge (id, space_id, from_memory_id, to_memory_id, relation_type, created_at)
+SELECT gen_random_uuid(), %(space)s, lpad(to_hex(1 + n %% (%(memories)s - 1)), 32, '0')::uuid,
+       CASE WHEN n %% 2 = 0 THEN lpad('0', 32, '0')
+            ELSE lpad(to_hex((1 + n %% (%(memories)s - 1) + 7 + n / %(memories)s * 31) %% %(memories)s), 32, '0')
+       END::uuid,
+       n %% 3, now() + n * interval '1 second'
+FROM generate_series(0, %(edges)s * 2) AS n
+ON CONFLICT DO NOTHING;
+"""
+HUB = uuid.UUID(int=0)
+
+
+@pytest.fixture
+def large() -> SpaceAccess:
+    """A space of 100,000 edges, half of them to one memory."""
+    space = make_access().space(None)
+    with bound(space), connection.cursor() as cursor:
+        cursor.execute(_FILL, {"space": space.id, "memories": MEMORIES, "edges": EDGES})
+        cursor.execute("SELECT count(*) FROM memories_edge WHERE space_id = %s", [space.id])
+        assert cursor.fetchone()[0] >= EDGES
+        cursor.execute("ANALYZE memories_edge")
+    return space
+
+
+def nodes(plan: dict[str, Any]):
+    yield plan
+    for child in plan.get("Plans", ()):
+        yield from nodes(child)
+
+
+def plan(space: SpaceAccess, roots: list[uuid.UUID], walk: Walk) -> list[dict[str, Any]]:
+    statement, parameters = links_statement(space, roots, walk)
+    with bound(space), connection.cursor() as cursor:
+        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters)
+        ((explained,),) = cursor.fetchall()
+    return list(nodes(explained[0]["Plan"]))
+
+
+def test_every_step_is_an_index_scan_that_stops_at_its_bound(large):
+    for walk in (Walk(), Walk(direct=200), Walk(types=[RelationType.UPDATES])):
+        steps = plan(large, [HUB, *(uuid.UUID(int=number) for number in (17, 4_711))], walk)
+        reads = [node for node in steps if node.get("Relation Name")]
+        assert {(node["Node Type"], node["Index Name"]) for node in reads} == {
+            ("Index Scan", "edge_walk_out"),
+            ("Index Scan", "edge_walk_in"),
+        }
+        # Rows of one step, on average over all of them; a scan of all the hub's edges would show thousands.
+        assert all(node["Actual Rows"] <= max(walk.direct or 0, related.MAXIMUM_FAN_OUT) for node in reads)
+        assert not any(node["Node Type"] == "Sort" and node.get("Plans", [{}])[0] in reads for node in steps)
