@@ -101,7 +101,7 @@ def _measure(space_id: uuid.UUID, model_id: int, rows: int, kind: str, asked: ND
     spec = _spec()
     recalls, counts, legs, exact = [], [], [], []
     for vector in asked:
-        with reading() as cursor:
+        with reading(space) as cursor:
             facts = read_facts(
                 cursor, space, asked=split_words("", "simple"), spec=spec, category=None, with_profile=False
             )

@@ -5,6 +5,7 @@ from core.paging import CursorPage, Page, keyset_page, numbered_page
 from core.text import clean_uuid
 from documents.models import Document
 from spaces.access import AccessContext
+from spaces.isolation import bound
 from spaces.models import SpaceOwnedQuerySet
 
 
@@ -17,24 +18,29 @@ def list_documents(
     access: AccessContext, *, container_tag: str | None = None, page: int = 1, limit: int = 0
 ) -> Page[Document]:
     """All documents of a space, last changed first. Two queries."""
-    rows = Document.objects.in_space(access.space(container_tag))
-    return numbered_page(_summaries(rows), rows, page=page, limit=limit)
+    space = access.space(container_tag)
+    rows = Document.objects.in_space(space)
+    with bound(space):
+        return numbered_page(_summaries(rows), rows, page=page, limit=limit)
 
 
 def list_documents_after(
     access: AccessContext, *, container_tag: str | None = None, cursor: str | None = None, limit: int = 0
 ) -> CursorPage[Document]:
     """As `list_documents`, read by cursor. One query. Raises `Invalid`."""
-    rows = _summaries(Document.objects.in_space(access.space(container_tag)))
-    return keyset_page(rows, moment="updated_at", cursor=cursor, limit=limit)
+    space = access.space(container_tag)
+    with bound(space):
+        return keyset_page(
+            _summaries(Document.objects.in_space(space)), moment="updated_at", cursor=cursor, limit=limit
+        )
 
 
 def get_document(access: AccessContext, document_id: object) -> Document:
     """One document with its content. Raises `NotFound`: the same for unknown ids and for other spaces'."""
     identifier = clean_uuid(document_id, "documentId")
-    document: Document | None = (
-        Document.objects.in_any_space(access).select_related("created_by", "updated_by").filter(id=identifier).first()
-    )
+    rows = Document.objects.in_any_space(access).select_related("created_by", "updated_by")
+    with bound(access):
+        document: Document | None = rows.filter(id=identifier).first()
     if document is None:
         raise NotFound(f"Document {identifier} was not found or is not accessible with this key.")
     return document

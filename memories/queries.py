@@ -26,8 +26,10 @@ def list_memories(
     access: AccessContext, *, container_tag: str | None = None, page: int = 1, limit: int = 0
 ) -> Page[Memory]:
     """All memories of a space, forgotten ones too, newest first. Two queries."""
-    rows = Memory.objects.in_space(access.space(container_tag))
-    return numbered_page(_named(rows).newest_first(), rows, page=page, limit=limit)
+    space = access.space(container_tag)
+    rows = Memory.objects.in_space(space)
+    with bound(space):
+        return numbered_page(_named(rows).newest_first(), rows, page=page, limit=limit)
 
 
 def list_memories_after(
@@ -40,18 +42,21 @@ def list_memories_after(
     active: bool | None = None,
 ) -> CursorPage[Memory]:
     """As `list_memories`, read by cursor, so that every page costs the same. One query. Raises `Invalid`."""
-    rows = _named(Memory.objects.in_space(access.space(container_tag)))
+    space = access.space(container_tag)
+    rows = _named(Memory.objects.in_space(space))
     category = optional_line(category, "category", maximum=MAXIMUM_CATEGORY)
     if category is not None:
         rows = rows.filter(category=category)
     if active is not None:
         rows = rows.filter(is_active=active)
-    return keyset_page(rows, moment="created_at", cursor=cursor, limit=limit)
+    with bound(space):
+        return keyset_page(rows, moment="created_at", cursor=cursor, limit=limit)
 
 
 def profile(space: SpaceAccess) -> list[Memory]:
     """The newest active memories of a space. One query."""
-    return list(_named(Memory.objects.in_space(space).active().newest_first())[:PROFILE_SIZE])
+    with bound(space):
+        return list(_named(Memory.objects.in_space(space).active().newest_first())[:PROFILE_SIZE])
 
 
 def get_memory(access: AccessContext, memory_id: object) -> Memory:
@@ -86,4 +91,5 @@ def last_activity(access: AccessContext) -> dict[uuid.UUID, datetime]:
     """When each readable space got its newest memory of any status; spaces without one are left out. One query."""
     newest = Memory.objects.filter(space_id=OuterRef("id")).order_by("-created_at", "-id").values("created_at")[:1]
     rows = Space.objects.filter(id__in=[space.id for space in access.spaces]).annotate(newest=Subquery(newest))
-    return {identifier: moment for identifier, moment in rows.values_list("id", "newest") if moment is not None}
+    with bound(access):
+        return {identifier: moment for identifier, moment in rows.values_list("id", "newest") if moment is not None}

@@ -22,6 +22,7 @@ from core.database import lent_connection
 from core.errors import ProviderUnavailable
 from memories.embedding.service import get_embedder
 from memories.models import PendingEmbedding
+from spaces.isolation import every_space
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,7 @@ def _migrations() -> bool:
 
 
 def _pending_embeddings() -> int:
-    with lent_connection():
+    with lent_connection(), every_space():
         return PendingEmbedding.objects.count()
 
 

@@ -87,6 +87,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "spaces.middleware.AdminIsolation",
 ]
 
 ROOT_URLCONF = "memory_site.urls"
@@ -113,6 +114,9 @@ DATABASES: dict[str, dict[str, Any]] = {
 }
 if "postgresql" not in str(DATABASES["default"].get("ENGINE")):
     raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL database: postgres://user:password@host:5432/name")
+DATABASES["default"]["ENGINE"] = "memory_site.postgresql"
+# The role that requests and tasks run as: it owns nothing, so that row-level security holds it (docs/isolation.md).
+DATABASE_ROLE = env.text("DATABASE_ROLE", default="memory_app")
 DATABASES["default"]["CONN_MAX_AGE"] = 0
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DATABASES["default"].setdefault("OPTIONS", {})

@@ -1,6 +1,5 @@
 """What can be asked about the caller's spaces: one query, however many there are."""
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +7,7 @@ from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from spaces.access import AccessContext, SpaceAccess
+from spaces.isolation import bound
 from spaces.models import Space
 
 
@@ -23,14 +23,13 @@ class SpaceSummary:
 def space_summaries(access: AccessContext) -> Sequence[SpaceSummary]:
     """The caller's spaces in the order of their grants, with counts."""
     documents = Space.objects.filter(id=OuterRef("id")).annotate(number=Count("documents")).values("number")
-    counts: dict[uuid.UUID, tuple[int, int]] = {
-        identifier: (document_count, memory_count)
-        for identifier, document_count, memory_count in Space.objects.filter(
-            id__in=[space.id for space in access.spaces]
-        )
+    rows = (
+        Space.objects.filter(id__in=[space.id for space in access.spaces])
         .annotate(document_count=Subquery(documents), memory_count=Coalesce("statistics__memory_count", 0))
         .values_list("id", "document_count", "memory_count")
-    }
+    )
+    with bound(access):
+        counts = {identifier: (documents_there, memories_there) for identifier, documents_there, memories_there in rows}
     return [
         SpaceSummary(space, *counts[space.id])
         for space in access.spaces

@@ -14,6 +14,7 @@ from documents.models import (
     Status,
 )
 from spaces.access import AccessContext
+from spaces.isolation import bound
 from spaces.models import AccessLevel
 
 # A PDF of 20 MB as base64, with its data URL prefix and line breaks; the extraction checks the decoded size.
@@ -43,17 +44,18 @@ def create_document(
     release_connection()
     text = extract_text(doc_type, content)
     now = timezone.now()
-    return Document.objects.create(
-        space_id=space.id,
-        title=title,
-        doc_type=doc_type.lower() if is_file else doc_type,
-        status=Status.PROCESSED,
-        summary=summary,
-        raw_content=text,
-        created_by_id=access.user_id,
-        updated_by_id=access.user_id,
-        created_by_key_id=access.credential.id,
-        created_via=access.credential.surface,
-        created_at=now,
-        updated_at=now,
-    )
+    with bound(space):
+        return Document.objects.create(
+            space_id=space.id,
+            title=title,
+            doc_type=doc_type.lower() if is_file else doc_type,
+            status=Status.PROCESSED,
+            summary=summary,
+            raw_content=text,
+            created_by_id=access.user_id,
+            updated_by_id=access.user_id,
+            created_by_key_id=access.credential.id,
+            created_via=access.credential.surface,
+            created_at=now,
+            updated_at=now,
+        )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection
 from django.db.backends.utils import CursorWrapper
 from psycopg.errors import QueryCanceled
 
@@ -15,6 +15,7 @@ from memories.embedding.registry import ModelSpec
 from memories.queries import PROFILE_SIZE
 from memories.services.terms import SplitText, pairs
 from spaces.access import SpaceAccess
+from spaces.isolation import bound
 
 # A search that takes longer than this is stopped: it would hold a connection that others wait for.
 STATEMENT_TIMEOUT_SECONDS = 10
@@ -100,13 +101,13 @@ def exact_limit(dimensions: int) -> int:
 
 
 @contextmanager
-def reading() -> Iterator[CursorWrapper]:
-    """The one short transaction of a search: `SET LOCAL` needs it. Providers are asked before it begins.
+def reading(space: SpaceAccess) -> Iterator[CursorWrapper]:
+    """The one short transaction of a search, which reaches its space alone. Providers are asked before it begins.
 
     Raises `ProviderUnavailable` when a statement ran into the time limit.
     """
     try:
-        with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        with bound(space), connection.cursor() as cursor:
             yield cursor
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
+from core.database import as_owner
 from memories.embedding.registry import MAXIMUM_DIMENSIONS
 from memories.models import EmbeddingIndex
 from memories.search.facts import exact_limit
@@ -111,7 +112,7 @@ def _maintain(cursor: CursorWrapper) -> list[str]:
 @contextmanager
 def _only_builder() -> Iterator[CursorWrapper | None]:
     """A cursor of a session that is the only one to build, or None. Its settings are put back afterwards."""
-    with connection.cursor() as cursor:
+    with as_owner(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [BUILDER_LOCK])
         if not cursor.fetchall()[0][0]:
             yield None

@@ -144,7 +144,7 @@ def _by_query(scope: _Scope, query: str) -> SearchResult:
     spec, vector, degraded = _embed(query)
     asked = split_words(query, scope.space.language)
     legs = ("vector", "words") if vector is not None else ("words",)
-    with reading() as cursor:
+    with reading(scope.space) as cursor:
         facts = scope.facts(cursor, asked, spec)
         literal: list[str] = []
         expansions: Mapping[str, Sequence[Expansion]] = {}
@@ -216,7 +216,7 @@ def _scores(candidate: Candidate) -> dict[str, float]:
 
 def _by_keyword(scope: _Scope, keyword: str) -> SearchResult:
     asked = split_words(keyword, scope.space.language)
-    with reading() as cursor:
+    with reading(scope.space) as cursor:
         facts = scope.facts(cursor, asked)
         found = find_by_keyword(
             cursor,
@@ -246,7 +246,7 @@ def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[str]:
 
 
 def _by_category(scope: _Scope) -> SearchResult:
-    with reading() as cursor:
+    with reading(scope.space) as cursor:
         facts = scope.facts(cursor, split_words("", scope.space.language))
         rows = Memory.objects.in_space(scope.space).active().filter(category=scope.category).newest_first()
         identifiers = list(rows.values_list("id", flat=True)[: scope.limit])

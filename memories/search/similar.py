@@ -44,7 +44,7 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
     """
     spec, vectors = _embed(text)
     asked = split_words(text, space.language)
-    with reading() as cursor:
+    with reading(space) as cursor:
         facts = read_facts(cursor, space, asked=asked, spec=spec, category=None, with_profile=False)
         meaning = None
         if vectors and facts.model_id is not None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import connection
 from django.utils import timezone
 from pgvector import HalfVector
 
@@ -20,6 +20,7 @@ from core.text import excerpt
 from memories.embedding.base import Embedder, Vector
 from memories.embedding.service import get_embedder, split_passages
 from memories.models import EmbeddingModel, Memory, PendingEmbedding
+from spaces.isolation import bound, every_space
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ def embed_memory(memory: Memory, model: ActiveModel, chunks: Sequence[str] | Non
 
 def store_embedding(memory: Memory, model_id: int, vectors: Sequence[Vector]) -> None:
     """Write the chunks of a memory and settle its debt, unless it was forgotten in the meantime."""
-    with transaction.atomic():
+    with bound(memory.space_id):
         still_active = Memory.objects.select_for_update().filter(id=memory.id, is_active=True).exists()
         PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).delete()
         if still_active:
@@ -125,7 +126,7 @@ def owe_missing(limit: int = 10_000) -> int:
     model = active_model()
     if model is None:
         return 0
-    with connection.cursor() as cursor:
+    with every_space(), connection.cursor() as cursor:
         cursor.execute(
             """
             INSERT INTO memories_pendingembedding
@@ -155,7 +156,7 @@ _INTERRUPTED = "An attempt did not come to its end: the process that made it was
 
 def _claim(model_id: int) -> Memory | None:
     """The next memory that is due, leased to this process."""
-    with transaction.atomic():
+    with every_space():
         due: PendingEmbedding | None = (
             PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
             .select_related("memory")
@@ -174,11 +175,12 @@ def _claim(model_id: int) -> Memory | None:
 
 def _postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None:
     logger.warning("embedding memory %s was postponed: %s", memory.id, error.message)
-    row = PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).first()
-    if row is None:
-        return
-    delay = _LAST_RETRY if error.permanent else min(_FIRST_RETRY * 2 ** min(row.attempts, 10), _LAST_RETRY)
-    PendingEmbedding.objects.filter(id=row.id).update(
-        next_attempt_at=timezone.now() + delay * random.uniform(0.8, 1.2),  # noqa: S311 - spreading, not secrecy
-        reason=excerpt(error.message, 500),
-    )
+    with bound(memory.space_id):
+        row = PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).first()
+        if row is None:
+            return
+        delay = _LAST_RETRY if error.permanent else min(_FIRST_RETRY * 2 ** min(row.attempts, 10), _LAST_RETRY)
+        PendingEmbedding.objects.filter(id=row.id).update(
+            next_attempt_at=timezone.now() + delay * random.uniform(0.8, 1.2),  # noqa: S311 - spreading, not secrecy
+            reason=excerpt(error.message, 500),
+        )

@@ -63,7 +63,8 @@ def forget_by_content(
     """
     text = clean_text(content, "content", maximum=MAXIMUM_MEMORY)
     space = access.space(container_tag, AccessLevel.READ_WRITE)
-    verbatim = list(Memory.objects.in_space(space).active().filter(text=text).values_list("id", flat=True))
+    with bound(space):
+        verbatim = list(Memory.objects.in_space(space).active().filter(text=text).values_list("id", flat=True))
     if verbatim:
         return Forgotten(memories=deactivate(access, space, verbatim, reason=reason), candidates=())
     degraded: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from kombu.exceptions import OperationalError
 from memories.models import Memory
 from memories.services.save import term_context
 from memories.services.terms import add_terms
+from spaces.isolation import bound
 from spaces.models import Space
 
 logger = logging.getLogger(__name__)
@@ -16,7 +17,7 @@ logger = logging.getLogger(__name__)
 def reindex_words(space: Space) -> int:
     """Index every active memory of `space` for its current language; returns how many. One transaction: searches see
     the old index until the new one is complete, and saves in the space wait."""
-    with transaction.atomic():
+    with bound(space):
         # Postings refer to the space, so this waits for saves under way and holds back new ones.
         space = Space.objects.select_for_update().get(id=space.id)
         rows = Memory.objects.filter(space=space, is_active=True).select_related("created_by")

@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
 from core.errors import ProviderUnavailable
@@ -19,6 +19,7 @@ from memories.services.embeddings import MAXIMUM_CHUNKS_INLINE, ActiveModel, act
 from memories.services.queue import request_embedding
 from memories.services.terms import add_terms
 from spaces.access import AccessContext, SpaceAccess
+from spaces.isolation import bound
 from spaces.models import AccessLevel
 
 # A saved memory's document is titled with the beginning of its text.
@@ -55,14 +56,16 @@ def save_memory(
     model = _model_or_none()
     digest = content_hash(text, category)
     try:
-        with transaction.atomic():
+        with bound(space):
             memory = _store(access, space, text, category, source, digest, model)
     except IntegrityError:
         # Only another save of the same statement can be in the way; when it is, it is the answer.
-        existing = Memory.objects.in_space(space).active().filter(content_hash=digest).first()
-        if existing is None:
-            raise
-        return Saved(memory=existing, space=space, duplicate=True, embedded=not existing.pending_embeddings.exists())
+        with bound(space):
+            existing = Memory.objects.in_space(space).active().filter(content_hash=digest).first()
+            if existing is None:
+                raise
+            embedded = not existing.pending_embeddings.exists()
+        return Saved(memory=existing, space=space, duplicate=True, embedded=embedded)
     return Saved(memory=memory, space=space, duplicate=False, embedded=_embed_now_or_later(memory, model))
 
 

@@ -1,13 +1,12 @@
 """The REST API over the same services."""
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Role
 from memories.tests.factories import make_access, make_key, make_person, make_space, remember
 from spaces.access import access_for_key
+from tests.query_counts import captured_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -120,7 +119,7 @@ def test_the_number_of_queries_does_not_grow(program, path, parameters, queries)
     counts = []
     for _ in range(2):
         program.get(path, **parameters)
-        with CaptureQueriesContext(connection) as captured:
+        with captured_queries() as captured:
             assert program.get(path, **parameters).status_code == 200
         counts.append(len(captured))
         for number in range(8):

@@ -45,7 +45,7 @@ def plan(access, embedder, *, category=None) -> str:
     space = access.space(None)
     asked = split_words("apples tree3", space.language)
 
-    with reading() as cursor:
+    with reading(space) as cursor:
         known = read_facts(cursor, space, asked=asked, spec=embedder.spec, category=category, with_profile=False)
         assert known.model_id is not None
         meaning = Meaning(embedder.embed_query("apples tree3"), known.model_id, known.uses_index)
