@@ -22,7 +22,7 @@ from core.database import lent_connection
 from core.errors import ProviderUnavailable
 from memories.embedding.service import get_embedder
 from memories.models import PendingEmbedding
-from spaces.isolation import every_space
+from spaces.isolation import every_space, is_enforced
 
 logger = logging.getLogger(__name__)
 
@@ -60,17 +60,19 @@ def readyz(request: HttpRequest) -> JsonResponse:
     migrations = database and _passes(_migrations)
     redis_answers = _passes(_redis)
     embeddings = _passes(_embeddings)
+    isolated = migrations and _passes(_isolation)
     pending = _answer(_pending_embeddings) if migrations else None
     checks: dict[str, Any] = {
         "database": _word(database),
         "migrations": _word(migrations),
+        "isolation": _word(isolated),
         "redis": _word(redis_answers),
         "embeddings": "off" if settings.EMBEDDINGS_PROVIDER == "none" else _word(embeddings),
     }
     if pending is not None:
         checks["pendingEmbeddings"] = pending
     ready = database and migrations
-    status = "unready" if not ready else "ready" if redis_answers and embeddings else "degraded"
+    status = "unready" if not ready else "ready" if isolated and redis_answers and embeddings else "degraded"
     return JsonResponse({"status": status, "checks": checks}, status=200 if ready else 503)
 
 
@@ -110,6 +112,11 @@ def _migrations() -> bool:
                 return False
         _migrated.set()
     return True
+
+
+def _isolation() -> bool:
+    with lent_connection():
+        return is_enforced()
 
 
 def _pending_embeddings() -> int:

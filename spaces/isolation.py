@@ -52,6 +52,13 @@ def every_space() -> Iterator[None]:
         yield
 
 
+def is_enforced() -> bool:
+    """Whether row-level security holds this connection back. Raises `DatabaseError` when the database is away."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(row_security_active(to_regclass('documents_document')), false)")
+        return bool(cursor.fetchall()[0][0])
+
+
 def _identifiers(
     reach: "AccessContext | SpaceAccess | Space | uuid.UUID | Iterable[uuid.UUID]",
 ) -> Iterable[uuid.UUID]:

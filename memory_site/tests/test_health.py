@@ -45,7 +45,10 @@ def test_readiness_names_each_part():
     answer = Client().get("/readyz")
     assert answer.json() == {
         "status": "ready",
-        "checks": {"database": "ok", "migrations": "ok", "redis": "ok", "embeddings": "ok", "pendingEmbeddings": 0},
+        "checks": {
+            **dict.fromkeys(("database", "migrations", "isolation", "redis", "embeddings"), "ok"),
+            "pendingEmbeddings": 0,
+        },
     }
 
 
@@ -124,3 +127,11 @@ def test_the_home_page_tells_how_to_connect():
     page = Client().get("/").content.decode()
     assert "claude mcp add" in page
     assert "/mcp" in page
+
+
+def test_a_database_that_keeps_nothing_apart_is_told(monkeypatch):
+    assert Client().get("/readyz").json()["checks"]["isolation"] == "ok"
+    monkeypatch.setattr(health, "is_enforced", lambda: False)
+    answer = Client().get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    assert answer.json()["checks"]["isolation"] == "failed"

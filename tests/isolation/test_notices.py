@@ -1,0 +1,49 @@
+"""An open second lock is told to those who can close it, and to nobody else."""
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from memories.tests.factories import make_person, make_space
+from memory_site import notices
+from spaces.services.members import set_member_permission
+
+pytestmark = pytest.mark.django_db
+SENTENCE = "does not keep the spaces apart"
+
+
+@pytest.fixture
+def superuser() -> Client:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root@example.org", "a-long-password", display_name="Root"))
+    return client
+
+
+@pytest.fixture(autouse=True)
+def forget(monkeypatch):
+    monkeypatch.setattr(notices, "_known", None)
+
+
+def test_superusers_see_it_on_every_page(superuser, monkeypatch):
+    assert SENTENCE not in superuser.get("/admin/").content.decode()
+    monkeypatch.setattr(notices, "_known", None)
+    monkeypatch.setattr(notices, "is_enforced", lambda: False)
+    for page in ("/admin/", "/admin/spaces/space/"):
+        assert SENTENCE in superuser.get(page).content.decode()
+
+
+def test_managers_of_a_space_do_not(monkeypatch):
+    monkeypatch.setattr(notices, "is_enforced", lambda: False)
+    manager = make_person()
+    manager.is_staff = True
+    manager.save()
+    set_member_permission(make_space(), manager, "manage_space")
+    client = Client()
+    client.force_login(manager)
+    assert SENTENCE not in client.get("/admin/").content.decode()
+
+
+def test_the_log_says_so_at_the_start(monkeypatch, caplog):
+    monkeypatch.setattr(notices, "is_enforced", lambda: False)
+    notices.warn_when_unguarded()
+    assert SENTENCE in caplog.text
