@@ -1,6 +1,5 @@
 """The whole site as one ASGI application: `/mcp` goes to the MCP endpoint, everything else to Django."""
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -14,7 +13,6 @@ django_application = get_asgi_application()
 # Models can be imported only now that Django is set up.
 from mcp_server.endpoint import Endpoint  # noqa: E402
 from memory_site.body_limit import bounded  # noqa: E402
-from memory_site.notices import warn_when_unguarded  # noqa: E402
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -45,7 +43,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
-    await asyncio.to_thread(warn_when_unguarded)
     async with mcp_endpoint.running():
         await send({"type": "lifespan.startup.complete"})
         await receive()

@@ -163,6 +163,6 @@ def test_the_number_of_queries_does_not_grow(django_assert_num_queries):
     for _ in range(2):
         one, two = make(access, *(f"{number} of {Edge.objects.count()}" for number in range(2)))
         link(one, two)
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(6):
             related_memories(access, one.id)
             space_graph(access, None)

@@ -5,6 +5,7 @@ connection gives that up for `settings.DATABASE_ROLE`. Migrations take it back (
 """
 
 import logging
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -14,9 +15,12 @@ logger = logging.getLogger(__name__)
 
 # Before the first migration there is neither the role nor anything to guard.
 _TAKE_ROLE = """
-SELECT set_config('role', rolname, false) FROM pg_roles
-WHERE rolname = %s AND pg_has_role(session_user, oid, 'MEMBER') AND to_regclass('spaces_space') IS NOT NULL
+SELECT (SELECT set_config('role', rolname, false) FROM pg_roles
+        WHERE rolname = %s AND pg_has_role(session_user, oid, 'MEMBER')), session_user::text
+WHERE to_regclass('documents_document') IS NOT NULL
 """
+_IS_HELD = "SELECT row_security_active('documents_document')"
+_warned = threading.Event()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -24,5 +28,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_role(self, connection: Any) -> bool:
         with connection.cursor() as cursor:
-            cursor.execute(_TAKE_ROLE, [settings.DATABASE_ROLE])
+            for taken, user in cursor.execute(_TAKE_ROLE, [settings.DATABASE_ROLE]).fetchall():
+                if taken is None and not _warned.is_set() and cursor.execute(_IS_HELD).fetchone() != (True,):
+                    _warned.set()
+                    logger.warning(
+                        "the database does not keep spaces apart by itself: its user %s may not become the role %s; "
+                        "see docs/isolation.md",
+                        user,
+                        settings.DATABASE_ROLE,
+                    )
         return True

@@ -1,11 +1,15 @@
 """An open second lock is told to those who can close it, and to nobody else."""
 
+import threading
+
 import pytest
+from django.db import connection
 from django.test import Client
 
 from accounts.models import User
 from memories.tests.factories import make_person, make_space
 from memory_site import notices
+from memory_site.postgresql import base
 from spaces.services.members import set_member_permission
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +47,12 @@ def test_managers_of_a_space_do_not(monkeypatch):
     assert SENTENCE not in client.get("/admin/").content.decode()
 
 
-def test_the_log_says_so_at_the_start(monkeypatch, caplog):
-    monkeypatch.setattr(notices, "is_enforced", lambda: False)
-    notices.warn_when_unguarded()
-    assert SENTENCE in caplog.text
+@pytest.mark.django_db(transaction=True)
+def test_the_log_says_so_once(settings, caplog, monkeypatch):
+    monkeypatch.setattr(base, "_warned", threading.Event())
+    settings.DATABASE_ROLE = "nobody_made_this_role"
+    connection.ensure_connection()
+    for _ in range(2):
+        connection._configure_role(connection.connection)
+    assert [record.message.count("does not keep spaces apart") for record in caplog.records] == [1]
+    assert "may not become the role nobody_made_this_role" in caplog.text
