@@ -61,6 +61,7 @@ X_FRAME_OPTIONS = "DENY"
 INSTALLED_APPS = [
     "accounts",
     "spaces",
+    "history",
     "documents",
     "memories",
     "mcp_server",
