@@ -1,5 +1,6 @@
 """docs/commands.md names every command with all its arguments, and no other."""
 
+import argparse
 import re
 from pathlib import Path
 
@@ -20,15 +21,19 @@ _OF_DJANGO = {"--help", "--version", "--verbosity", "--settings", "--pythonpath"
 }
 
 
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """All arguments that begin with hyphens, those of subcommands too."""
+    found = {option for action in parser._actions for option in action.option_strings}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {option for inner in action.choices.values() for option in options_of(inner)}
+    return found
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_a_command_is_documented_with_its_arguments(name):
     command = load_command_class(get_commands()[name], name)
-    options = {
-        option
-        for action in command.create_parser("manage.py", name)._actions
-        for option in action.option_strings
-        if option.startswith("--")
-    }
+    options = {option for option in options_of(command.create_parser("manage.py", name)) if option.startswith("--")}
     assert f"| `{name}` |" in PAGE
     assert [option for option in options - _OF_DJANGO if option not in PAGE] == []
 
@@ -37,7 +42,7 @@ def test_no_other_argument_is_documented():
     known = {"--json", "--help"}
     for name in OWN:
         command = load_command_class(get_commands()[name], name)
-        known |= {option for action in command.create_parser("", name)._actions for option in action.option_strings}
+        known |= options_of(command.create_parser("", name))
     assert set(re.findall(r"(?<!-)--[a-z][a-z-]+", PAGE)) - known == set()
 
 
