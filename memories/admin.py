@@ -1,36 +1,40 @@
-"""Memories and their search tables in the admin: to look at, and to forget; texts are never changed here."""
+"""Memories and their search tables in the admin: to look at, to forget and to restore; texts are never changed here."""
 
-from collections import defaultdict
-from typing import Any
-
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from accounts.models import User
-from core.errors import AppError
 from core.text import excerpt
+from memories import contested_admin
+from memories.contested_admin import ReasonForm
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
 from memories.services.forget import forget_by_id
-from spaces.models import Space
-from spaces.staff import SpaceOwnedAdmin, managed_space_ids, staff_access
+from memories.services.restore import restore_memory
+from spaces.access import AccessContext
+from spaces.staff import SpaceOwnedAdmin, managed_space_ids
+
+__all__ = ["MemoryAdmin", "contested_admin"]
 
 
 @admin.register(Memory)
 class MemoryAdmin(SpaceOwnedAdmin):
-    list_display = ("beginning", "space", "category", "is_active", "author", "created_via", "created_at")
+    list_display = (
+        "beginning", "space", "category", "is_active", "author", "created_via", "created_at", "forgotten_by",
+    )  # fmt: skip
     list_filter = ("is_active", "created_via", ("space", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("space", "created_by")
+    list_select_related = ("space", "created_by", "deactivated_by")
     search_fields = ("text",)
     search_help_text = _("An id, or part of the text: in the chosen space, or in the 10,000 newest memories.")
     searched_without_space = 10_000
     date_hierarchy = "created_at"
-    actions = ("forget",)
+    actions = ("forget", "restore")
+    action_form = ReasonForm
     fields = (
         "text", "space", "category", "source", "document", "is_active", "superseded_by", "version",
         "created_by", "created_by_key", "created_via", "created_at", "updated_by", "updated_at",
+        "deactivated_by", "deactivated_at", "deactivation_reason",
     )  # fmt: skip
     readonly_fields = fields
 
@@ -42,31 +46,25 @@ class MemoryAdmin(SpaceOwnedAdmin):
     def author(self, memory: Memory) -> str:
         return memory.created_by.display_name if memory.created_by else "–"
 
-    def get_actions(self, request: HttpRequest) -> Any:
-        return super().get_actions(request) | self._own_actions()
-
-    def _own_actions(self) -> dict[str, Any]:
-        action = self.get_action("forget")
-        return {action[1]: action} if action else {}
+    @admin.display(description=_("forgotten by"), ordering="deactivated_by__display_name")
+    def forgotten_by(self, memory: Memory) -> str:
+        return memory.deactivated_by.display_name if memory.deactivated_by else "–"
 
     @admin.action(description=_("Forget: take out of search, keep the record"))
     def forget(self, request: HttpRequest, memories: QuerySet[Memory]) -> None:
-        by_space: dict[Space, list[Memory]] = defaultdict(list)
-        for memory in memories.select_related("space"):
-            by_space[memory.space].append(memory)
-        if not isinstance(request.user, User):
-            return
-        access = staff_access(request.user, list(by_space))
-        number = 0
-        refusals: dict[str, None] = {}
-        for memory in (memory for rows in by_space.values() for memory in rows):
-            try:
-                number += len(forget_by_id(access, memory.id).memories)
-            except AppError as error:
-                refusals[error.message] = None
-        for refusal in refusals:
-            self.message_user(request, refusal, messages.ERROR)
+        reason = request.POST.get("reason")
+
+        def act(access: AccessContext, memory: Memory) -> bool:
+            return bool(forget_by_id(access, memory.id, reason=reason).memories)
+
+        number = self.act_on(request, memories, act)
         said = ngettext("%(n)d memory was forgotten.", "%(n)d memories were forgotten.", number) % {"n": number}
+        self.message_user(request, said)
+
+    @admin.action(description=_("Restore: bring back into search"))
+    def restore(self, request: HttpRequest, memories: QuerySet[Memory]) -> None:
+        number = self.act_on(request, memories, lambda access, memory: restore_memory(access, memory.id).changed)
+        said = ngettext("%(n)d memory was restored.", "%(n)d memories were restored.", number) % {"n": number}
         self.message_user(request, said)
 
 

@@ -11,17 +11,17 @@ ever hold *active* memories:
 """
 
 import uuid
-from typing import Literal
+from typing import ClassVar, Literal, Self
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
-from accounts.models import User
-from documents.models import Attributed, Document
+from accounts.models import ApiKey, User
+from documents.models import Attributed, Document, Surface
 from spaces.models import Space, SpaceOwnedQuerySet
 
 MAXIMUM_CATEGORY = 100
@@ -125,6 +125,23 @@ class RelationType(models.IntegerChoices):
         return self.name.capitalize()  # type: ignore[return-value]
 
 
+class EdgeQuerySet(SpaceOwnedQuerySet):
+    def contested(self) -> Self:
+        """Those that say a memory updates another, while both are active and nobody has decided between them."""
+        return self.filter(
+            ~Exists(Resolution.objects.standing().filter(space_id=OuterRef("space_id"), edge_id=OuterRef("id"))),
+            relation_type=RelationType.UPDATES,
+            from_memory__is_active=True,
+            to_memory__is_active=True,
+        )
+
+    def resolved(self) -> Self:
+        """Those between whose memories somebody has decided."""
+        return self.filter(
+            Exists(Resolution.objects.standing().filter(space_id=OuterRef("space_id"), edge_id=OuterRef("id")))
+        )
+
+
 class Edge(models.Model):
     """A typed relation between two memories of one space: `from_memory` acts on `to_memory`."""
 
@@ -137,12 +154,17 @@ class Edge(models.Model):
     created_by = models.ForeignKey("accounts.User", models.SET_NULL, null=True, related_name="+", editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
-    objects = SpaceOwnedQuerySet.as_manager()
+    objects = EdgeQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("edge")
         verbose_name_plural = _("edges")
         indexes = (
+            models.Index(
+                fields=("space", "-created_at", "-id"),
+                name="edge_updates_by_age",
+                condition=Q(relation_type=RelationType.UPDATES),
+            ),
             # In the order in which walks follow the edges of a memory, so that a hub costs no more than its newest.
             models.Index(fields=("space", "from_memory", "-created_at", "id", "relation_type"), name="edge_walk_out"),
             models.Index(fields=("space", "to_memory", "-created_at", "id", "relation_type"), name="edge_walk_in"),
@@ -157,6 +179,87 @@ class Edge(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_memory_id} {self.get_relation_type_display()} {self.to_memory_id}"
+
+
+class ContestedPairManager(models.Manager.from_queryset(EdgeQuerySet)):  # type: ignore[misc]
+    def get_queryset(self) -> EdgeQuerySet:
+        contested: EdgeQuerySet = super().get_queryset().contested()
+        return contested
+
+
+class ContestedPair(Edge):
+    """An edge that is contested: a page of the admin lists them."""
+
+    objects: ClassVar[ContestedPairManager] = ContestedPairManager()
+
+    class Meta:
+        proxy = True
+        verbose_name = _("contested pair")
+        verbose_name_plural = _("contested pairs")
+
+
+class Decision(models.TextChoices):
+    """What can be decided between two memories of which one says to update the other."""
+
+    KEEP_BOTH = "keep_both", _("Keep both")
+    SUPERSEDE = "supersede", _("Supersede the older one")
+    FORGET = "forget", _("Forget one")
+
+    @property
+    def wire(self) -> Literal["keep_both", "supersede", "forget"]:
+        return self.value  # type: ignore[return-value]
+
+
+class ResolutionQuerySet(SpaceOwnedQuerySet):
+    def standing(self) -> Self:
+        """Decisions that were not taken back."""
+        return self.filter(withdrawn_at__isnull=True)
+
+
+class Resolution(models.Model):
+    """Who decided what about a contested edge, when and why; and who took that back."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", verbose_name=_("space"))
+    edge = models.ForeignKey(Edge, models.CASCADE, related_name="resolutions", verbose_name=_("edge"))
+    decision = models.CharField(_("decision"), max_length=20, choices=Decision.choices)
+    memory = models.ForeignKey(
+        Memory, models.CASCADE, null=True, related_name="+", verbose_name=_("memory taken out of search")
+    )
+    reason = models.CharField(_("reason"), max_length=MAXIMUM_REASON)
+    resolved_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, related_name="+", editable=False, verbose_name=_("decided by")
+    )
+    resolved_by_key = models.ForeignKey(
+        ApiKey, models.SET_NULL, null=True, related_name="+", editable=False, verbose_name=_("decided with key")
+    )
+    resolved_via = models.CharField(_("decided via"), max_length=20, choices=Surface.choices, editable=False)
+    resolved_at = models.DateTimeField(_("decided"), default=timezone.now, editable=False)
+    withdrawn_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, related_name="+", editable=False, verbose_name=_("taken back by")
+    )
+    withdrawn_at = models.DateTimeField(_("taken back"), null=True, editable=False)
+    withdrawn_reason = models.CharField(_("why it was taken back"), max_length=MAXIMUM_REASON, blank=True)
+
+    objects = ResolutionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("resolution")
+        verbose_name_plural = _("resolutions")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("space", "edge"), condition=Q(withdrawn_at__isnull=True), name="resolution_one_stands_per_edge"
+            ),
+            models.CheckConstraint(condition=Q(decision__in=Decision.values), name="resolution_decision_is_known"),
+            models.CheckConstraint(
+                condition=Q(decision=Decision.KEEP_BOTH, memory__isnull=True)
+                | Q(~Q(decision=Decision.KEEP_BOTH), memory__isnull=False),
+                name="resolution_takes_out_one_or_keeps_both",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_decision_display()}: {self.reason[:80]}"
 
 
 class EmbeddingModel(models.Model):

@@ -1,14 +1,15 @@
 """What the people who sign in to the admin may see there: superusers everything, others the spaces they manage."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
 from accounts.models import Role, User
+from core.errors import AppError
 from spaces.access import AccessContext, Credential, SpaceAccess, role_ceiling
 from spaces.models import AccessLevel, Space, SpaceGroupPermission, SpaceUserPermission
 
@@ -82,6 +83,26 @@ class SpaceOwnedAdmin(admin.ModelAdmin[Any]):
             newest = queryset.order_by(*order).values("pk")[: self.searched_without_space]
             queryset = queryset.filter(pk__in=newest)
         return super().get_search_results(request, queryset, search_term)
+
+    def act_on(self, request: HttpRequest, rows: QuerySet[Any], act: Callable[[AccessContext, Any], bool]) -> int:
+        """`act` on each row that has a space, as the person who signed in; says each refusal once.
+
+        Returns for how many `act` told that something changed.
+        """
+        if not isinstance(request.user, User):
+            return 0
+        found = list(rows.select_related("space"))
+        access = staff_access(request.user, list({row.space_id: row.space for row in found}.values()))
+        number = 0
+        refusals: dict[str, None] = {}
+        for row in found:
+            try:
+                number += act(access, row)
+            except AppError as error:
+                refusals[error.message] = None
+        for refusal in refusals:
+            self.message_user(request, refusal, messages.ERROR)
+        return number
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return _administers(request.user)

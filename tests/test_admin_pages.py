@@ -11,7 +11,7 @@ from guardian.shortcuts import assign_perm
 
 from accounts.models import ApiKey, User
 from documents.models import Document
-from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
+from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding, RelationType, Resolution
 from memories.tests.factories import link, make_access, make_person, make_space, remember
 from spaces.models import Space
 
@@ -36,7 +36,10 @@ def fill(number: int) -> None:
         space = make_space()
         access = make_access(space, person=make_person(f"Person {index}"))
         one, two = remember(access, f"one {index}"), remember(access, f"two {index}")
-        link(one, two)
+        link(one, two, RelationType.UPDATES)
+        link(two, one, RelationType.EXTENDS)
+        edge = link(two, one, RelationType.UPDATES)
+        Resolution.objects.create(space=space, edge=edge, decision="keep_both", reason="Both.", resolved_via="mcp")
         model, _ = EmbeddingModel.objects.get_or_create(slug=f"model-{index}", defaults={"dimensions": 3})
         PendingEmbedding.objects.create(space=space, model=model, memory=one)
         EmbeddingIndex.objects.create(space=space, model=model)

@@ -21,7 +21,7 @@ from accounts.services.users import set_active
 from documents.services.documents import create_document
 from mcp_server.resources import RESOURCES
 from mcp_server.tools import TOOLS
-from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
+from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding, RelationType, Resolution
 from memories.tests.factories import link, make_access, make_key, make_person, make_space, remember
 from memory_site.api import api
 from spaces.access import AccessContext
@@ -48,7 +48,8 @@ class Owned:
     def snapshot(self) -> list[Any]:
         """Everything that an outsider could have changed."""
         memories = Memory.objects.filter(space=self.space).order_by("id").values_list("id", "is_active", "updated_at")
-        return [list(memories), self.space.documents.count(), Space.objects.get(id=self.space.id).name]
+        decisions = Resolution.objects.filter(space=self.space).count()
+        return [list(memories), decisions, self.space.documents.count(), Space.objects.get(id=self.space.id).name]
 
 
 def owned() -> Owned:
@@ -57,7 +58,7 @@ def owned() -> Owned:
     memory = remember(access, f"The {MARK} is kept in the attic.", category=f"{MARK}-category", source=f"{MARK}-source")
     other = remember(access, f"Nobody plays the {MARK} any more.")
     create_document(access, title=f"{MARK} manual", doc_type="text", content=f"How to tune a {MARK}.")
-    return Owned(space, access, memory, other, link(memory, other, note=f"{MARK} note"))
+    return Owned(space, access, memory, other, link(memory, other, RelationType.UPDATES, note=f"{MARK} note"))
 
 
 TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
@@ -84,6 +85,18 @@ TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
     "listDocuments": lambda o: [{}, {"containerTag": o.space.key}],
     "getDocument": lambda o: [{"documentId": o.document_id}],
     "create_document": lambda o: [{"title": "t", "docType": "text", "content": "c", "containerTag": o.space.key}],
+    "list_contested": lambda o: [
+        {},
+        {"resolved": True},
+        {"containerTag": o.space.key},
+        {"containerTag": o.space.key, "resolved": True},
+    ],
+    "resolve_contested": lambda o: [
+        {"pairId": str(o.edge.id), "decision": "supersede", "reason": "r"},
+        {"pairId": str(o.edge.id), "decision": "forget", "memoryId": str(o.memory.id), "reason": "r"},
+        {"pairId": str(o.edge.id), "decision": "reopen"},
+        {"pairId": str(o.edge.id), "decision": "keep_both", "reason": "r", "containerTag": o.space.key},
+    ],
     "restore_memory": lambda o: [
         {"memoryId": str(o.memory.id)},
         {"memoryId": str(o.memory.id), "containerTag": o.space.key},
@@ -112,6 +125,14 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
     ("GET", "/memories/{memory_id}/related"): lambda o: [("GET", f"/memories/{o.memory.id}/related", None)],
     ("POST", "/memories/{memory_id}/restore"): lambda o: [("POST", f"/memories/{o.memory.id}/restore", None)],
     ("GET", "/spaces/{space_key}/graph"): lambda o: [("GET", f"/spaces/{o.space.key}/graph", None)],
+    ("GET", "/spaces/{space_key}/contested"): lambda o: [("GET", f"/spaces/{o.space.key}/contested", None)],
+    ("POST", "/spaces/{space_key}/contested/{pair_id}/resolve"): lambda o: [
+        ("POST", f"/spaces/{key}/contested/{o.edge.id}/resolve", {"decision": "supersede", "reason": "r"})
+        for key in (o.space.key, "elsewhere")
+    ],
+    ("POST", "/spaces/{space_key}/contested/{pair_id}/reopen"): lambda o: [
+        ("POST", f"/spaces/{key}/contested/{o.edge.id}/reopen", {}) for key in (o.space.key, "elsewhere")
+    ],
     ("POST", "/search"): lambda o: [
         ("POST", "/search", {"query": "instrument"}),
         ("POST", "/search", {"keyword": "attic", "containerTag": o.space.key}),
@@ -130,7 +151,8 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
 
 ADMIN_PAGES = {
     "accounts.user", "accounts.apikey", "auth.group", "spaces.space", "documents.document", "memories.memory",
-    "memories.edge", "memories.pendingembedding", "memories.embeddingindex", "memories.embeddingmodel",
+    "memories.edge", "memories.contestedpair", "memories.resolution", "memories.pendingembedding",
+    "memories.embeddingindex", "memories.embeddingmodel",
 }  # fmt: skip
 
 
@@ -262,6 +284,9 @@ def test_no_admin_page_leaks_to_the_manager_of_another_space(db):
     model, _ = EmbeddingModel.objects.get_or_create(slug="m", defaults={"dimensions": 3})
     PendingEmbedding.objects.create(space=secret.space, model=model, memory=secret.memory)
     EmbeddingIndex.objects.create(space=secret.space, model=model, name=f"{MARK}-index")
+    Resolution.objects.create(
+        space=secret.space, edge=secret.edge, decision="keep_both", reason=f"{MARK} reason", resolved_via="mcp"
+    )
     user = User.objects.create_user("manager@example.org", "a long password", is_staff=True)
     assign_perm("manage_space", user, make_space("managed"))
     client = Client()

@@ -11,7 +11,7 @@ from tests.live import ERAS, Agent
 
 TOOLS = {
     "whoAmI", "listSpaces", "setActiveSpace", "search_memory", "add_memory", "listMemories", "listDocuments",
-    "getDocument", "create_document", "restore_memory",
+    "getDocument", "create_document", "list_contested", "resolve_contested", "restore_memory",
 }  # fmt: skip
 
 

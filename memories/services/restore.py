@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from core.errors import Conflict, NotFound, ProviderUnavailable
-from memories.models import Memory
+from memories.models import Memory, Resolution
 from memories.queries import locate_memory
 from memories.services.embeddings import ActiveModel, active_model, owe_embedding
 from memories.services.queue import request_embedding
@@ -41,7 +41,7 @@ def restore_memory(access: AccessContext, memory_id: object, *, container_tag: s
         with bound(space):
             changed = bring_back(access, space, memory.id, model)
     except IntegrityError:
-        raise _told_again(space, memory) from None
+        raise told_again(space, memory) from None
     return Restored(memory=locate_memory(access, memory.id)[0], changed=changed)
 
 
@@ -55,6 +55,8 @@ def model_or_none() -> ActiveModel | None:
 
 def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None) -> bool:
     """Make a memory active again within the caller's transaction; False when it is. The worker embeds it after that.
+
+    A decision about a contested pair that took it out of search is taken back with it.
 
     Raises `NotFound` when it is gone, and `IntegrityError` when its text is active already as another memory.
     """
@@ -75,6 +77,10 @@ def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, 
             "updated_at",
         ]
     )  # fmt: skip
+    # What decided against it stands no more.
+    Resolution.objects.in_space(space).standing().filter(memory_id=memory.id).update(
+        withdrawn_by_id=access.user_id, withdrawn_at=memory.updated_at
+    )
     owe_embedding(memory, model)
     author = memory.created_by.display_name if memory.created_by else ""
     add_terms(memory, space.language, term_context(author, memory.created_at))
@@ -82,7 +88,8 @@ def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, 
     return True
 
 
-def _told_again(space: SpaceAccess, memory: Memory) -> Conflict:
+def told_again(space: SpaceAccess, memory: Memory) -> Conflict:
+    """The refusal to restore a memory whose text is active as another one."""
     with bound(space):
         twin = Memory.objects.in_space(space).active().filter(content_hash=bytes(memory.content_hash)).first()
     if twin is None:

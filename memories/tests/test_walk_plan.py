@@ -40,7 +40,7 @@ HUB = uuid.UUID(int=0)
 def large() -> SpaceAccess:
     """A space of 100,000 edges, half of them to one memory."""
     space = make_access().space(None)
-    with bound(space), connection.cursor() as cursor:
+    with connection.cursor() as cursor:
         cursor.execute(_FILL, {"space": space.id, "memories": MEMORIES, "edges": EDGES})
         cursor.execute("SELECT count(*) FROM memories_edge WHERE space_id = %s", [space.id])
         assert cursor.fetchone()[0] >= EDGES
