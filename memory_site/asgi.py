@@ -1,4 +1,4 @@
-"""The whole site as one ASGI application: `/mcp` goes to the MCP endpoint, everything else to Django."""
+"""The whole site as one ASGI application: `/mcp` goes to the MCP endpoint, `/git/` to git, the rest to Django."""
 
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,6 +11,8 @@ from django.core.asgi import get_asgi_application
 django_application = get_asgi_application()
 
 # Models can be imported only now that Django is set up.
+from history.http.endpoint import GitEndpoint  # noqa: E402
+from history.http.requests import PREFIX as GIT_PREFIX  # noqa: E402
 from mcp_server.endpoint import Endpoint  # noqa: E402
 from memory_site.body_limit import bounded  # noqa: E402
 
@@ -22,6 +24,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 MCP_PATHS = ("/mcp", "/mcp/")
 
 mcp_endpoint = Endpoint()
+git_endpoint = GitEndpoint()
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,6 +39,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in MCP_PATHS:
             await mcp_endpoint(scope, receive, send)
             return
+        if scope["path"].startswith(GIT_PREFIX):
+            await git_endpoint(scope, receive, send)
+            return
         await bounded(django_application, scope, receive, send)
         return
     await django_application(scope, receive, send)  # type: ignore[arg-type]
@@ -43,7 +49,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
-    async with mcp_endpoint.running():
+    async with mcp_endpoint.running(), git_endpoint.running():
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})

@@ -1,0 +1,160 @@
+"""The ASGI application under `/git/`: host, rate limit and key as on `/mcp`, then a mirror, then git.
+
+endpoint = GitEndpoint()
+async with endpoint.running():
+    await endpoint(scope, receive, send)
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO, TypeVar
+
+from django.conf import settings
+from django.db import OperationalError
+from django.http.request import split_domain_port, validate_host
+
+from accounts.rate_limit import client_address, note_failure, seconds_to_wait
+from core.database import lent_connection
+from core.errors import AccessDenied, AppError, Busy, Invalid, NotFound
+from history.git import GitUnavailable
+from history.http.answers import Answer, Receive, Scope, Send, while_connected
+from history.http.bodies import BodyRefused, read_body
+from history.http.places import Places
+from history.http.processes import output_of, serving_environment
+from history.http.requests import GitRequest, Refusal, key_in, parse_request, read_headers
+from history.mirror import updated_mirror
+from spaces.access import AccessContext, SpaceAccess, access_for_key
+from spaces.models import AccessLevel
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+SURFACE = "git"
+# What a client of git sends to fetch: ids it wants and has.
+_MAXIMUM_FETCH_BYTES = 4 * 2**20
+_CHALLENGE = [(b"www-authenticate", b'Basic realm="memory", charset="UTF-8"')]
+_STATUS_OF_ERROR: tuple[tuple[type[AppError], int], ...] = (
+    (NotFound, 404),
+    (Invalid, 404),
+    (AccessDenied, 403),
+    (GitUnavailable, 503),
+    (Busy, 503),
+)
+
+# Who calls is found out in threads of their own, so that mirrors being filled keep nobody waiting for that.
+_callers = ThreadPoolExecutor(2, thread_name_prefix="git-auth")
+_mirrors = ThreadPoolExecutor(4, thread_name_prefix="git-mirror")
+
+
+async def in_thread(pool: ThreadPoolExecutor, function: Callable[[], Result]) -> Result:
+    """Run database work in a thread that has a connection for as long as it needs one."""
+
+    def work() -> Result:
+        with lent_connection():
+            return function()
+
+    return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+
+class GitEndpoint:
+    """Serves the histories of spaces to git clients."""
+
+    def __init__(self) -> None:
+        self._places: Places | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve requests until the block ends."""
+        self._places = Places()
+        yield
+        self._places = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = Answer(send)
+        try:
+            await self._serve(scope, receive, answer)
+        except BodyRefused as error:
+            if error.refusal is not None:
+                await answer.refuse(error.refusal)
+        except AppError as error:
+            status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), 400)
+            await answer.refuse(Refusal(status, error.message))
+        except OperationalError:
+            logger.exception("a git request found no database")
+            await answer.refuse(Refusal(503, "The database does not answer.", [(b"retry-after", b"5")]))
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+        headers = read_headers(scope)
+        domain, _ = split_domain_port(headers.get("host", ""))
+        if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+            return await answer.refuse(Refusal(421, "This host name is not served here; see ALLOWED_HOSTS."))
+        request = parse_request(scope, headers)
+        if isinstance(request, Refusal):
+            return await answer.refuse(request)
+        peer = str((scope.get("client") or ("unknown", 0))[0])
+        address = client_address(peer, headers.get("x-forwarded-for", ""))
+        key = key_in(headers)
+        wait, access = await in_thread(_callers, lambda: _admit(address, key))
+        if wait is not None:
+            sentence = f"Too many requests; try again in {wait} seconds."
+            return await answer.refuse(Refusal(429, sentence, [(b"retry-after", str(wait).encode())]))
+        if access is None:
+            sentence = "Sign in with any user name and an API key as the password."
+            return await answer.refuse(Refusal(401, sentence, _CHALLENGE))
+        space = _space(access, request)
+        if self._places is None:
+            raise RuntimeError("the git endpoint is not running: the application's lifespan was not started")
+        body = None if request.is_advertisement else await _body(receive, headers)
+        try:
+            async with self._places.taken(access.credential.id):
+                path = await in_thread(_mirrors, lambda: updated_mirror(space.id))
+                await while_connected(receive, _upload(request, path, body, answer))
+        finally:
+            if body is not None:
+                body.close()
+        return None
+
+
+def _admit(address: str, key: str | None) -> tuple[int | None, AccessContext | None]:
+    """The seconds to wait, or who calls; the limit comes first, and a key that is none counts against its address."""
+    wait = seconds_to_wait(key or address, address)
+    if wait is not None or key is None:
+        return wait, None
+    access = access_for_key(key, SURFACE)
+    if access is None:
+        note_failure(address)
+    return None, access
+
+
+def _space(access: AccessContext, request: GitRequest) -> SpaceAccess:
+    """The space asked for. Raises `NotFound` alike for one that does not exist and one that is not the caller's."""
+    level = AccessLevel.READ if request.service == "git-upload-pack" else AccessLevel.READ_WRITE
+    return access.space(request.space_key, level)
+
+
+async def _body(receive: Receive, headers: dict[str, str]) -> IO[bytes]:
+    return await read_body(receive, headers.get("content-encoding", "").lower(), _MAXIMUM_FETCH_BYTES)
+
+
+async def _upload(request: GitRequest, path: Path, body: IO[bytes] | None, answer: Answer) -> None:
+    """What git says to a clone or a fetch."""
+    step = ["--http-backend-info-refs"] if request.is_advertisement else []
+    arguments = ["upload-pack", "--strict", "--stateless-rpc", *step, "."]
+    kind = "advertisement" if request.is_advertisement else "result"
+    async with output_of(arguments, path, serving_environment(request.protocol), body) as pieces:
+        answer.content_type = f"application/x-{request.service}-{kind}"
+        if request.is_advertisement and request.protocol != "version=2":
+            await answer.write(_announcement(request.service))
+        async for piece in pieces:
+            await answer.write(piece)
+        await answer.end()
+
+
+def _announcement(service: str) -> bytes:
+    line = f"# service={service}\n"
+    return f"{len(line) + 4:04x}{line}0000".encode()
