@@ -36,7 +36,7 @@ def _save(callers: Sequence[Caller], number: int, text: str) -> None:
 
 
 def main() -> None:
-    from memories.services.embeddings import active_model
+    from memories.services.searched_model import active_model
 
     key, _ = demo_key()
     model = active_model()

@@ -32,7 +32,7 @@ def main() -> bool:
     from pgvector import HalfVector
 
     from memories.embedding.base import Vector
-    from memories.services.embeddings import active_model
+    from memories.services.searched_model import active_model
 
     key, access = demo_key()
     fill_space(access, sentences(MEMORIES))

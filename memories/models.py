@@ -262,17 +262,51 @@ class Resolution(models.Model):
         return f"{self.get_decision_display()}: {self.reason[:80]}"
 
 
+class ModelState(models.TextChoices):
+    """What becomes of an embedding model. New memories are embedded by it in the states of `KEPT_STATES`."""
+
+    ADDED = "added", _("added, nothing embedded yet")
+    BACKFILLING = "backfilling", _("embedding what is there")
+    READY = "ready", _("complete and kept so")
+    SEARCHED = "searched", _("searched by")
+    RETIRED = "retired", _("kept, but new memories are not embedded")
+    DROPPING = "dropping", _("being removed")
+
+
+KEPT_STATES = (ModelState.SEARCHED, ModelState.BACKFILLING, ModelState.READY)
+
+
 class EmbeddingModel(models.Model):
-    """A model that has embedded something here; the number is what the narrow table and its indexes store."""
+    """A model that embeds or has embedded something here; its number is what the narrow table and its indexes store.
+
+    One at most is searched by; which one it is holds for every process at once. The settings tell how to reach it
+    (`memories.embedding.configurations`); this row never does.
+    """
 
     id = models.SmallAutoField(primary_key=True)
     slug = models.CharField(_("model"), max_length=200, unique=True)
     dimensions = models.PositiveIntegerField(_("dimensions"))
+    state = models.CharField(_("state"), max_length=12, choices=ModelState.choices, default=ModelState.RETIRED)
+    # When another one took its place; rolling back leads to the latest of these.
+    replaced_at = models.DateTimeField(_("replaced"), null=True, blank=True, editable=False)
+    # What the provider said last that another try cannot cure; empty once it worked again.
+    problem = models.CharField(_("problem"), max_length=500, blank=True)
+    # Memories a minute that a backfill may embed; 0 is as fast as it goes.
+    per_minute = models.PositiveIntegerField(_("memories a minute"), default=0)
+    # One batch runs at a time: whoever moves this into the future does the next one.
+    next_batch_at = models.DateTimeField(default=timezone.now, editable=False)
+    # Memories a second of the latest batches, pauses included.
+    speed = models.FloatField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     class Meta:
         verbose_name = _("embedding model")
         verbose_name_plural = _("embedding models")
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint("state", condition=Q(state="searched"), name="embedding_model_searched_once"),
+            models.CheckConstraint(condition=Q(state__in=ModelState.values), name="embedding_model_state_is_known"),
+        )
 
     def __str__(self) -> str:
         return self.slug
@@ -332,7 +366,7 @@ class PendingEmbedding(models.Model):
     class Meta:
         verbose_name = _("pending embedding")
         verbose_name_plural = _("pending embeddings")
-        indexes = (models.Index(fields=("next_attempt_at",), name="pending_embedding_by_time"),)
+        indexes = (models.Index(fields=("model", "next_attempt_at"), name="pending_embedding_by_model"),)
         constraints = (models.UniqueConstraint(fields=("space", "model", "memory"), name="pending_embedding_once"),)
 
     def __str__(self) -> str:

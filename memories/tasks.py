@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from memories.search.index import maintain_indexes
+from memories.services.backfill import models_to_tend, tend
 from memories.services.embeddings import embed_pending, owe_missing
 from memories.services.reindex import reindex_words
 from spaces.models import Space
@@ -18,8 +19,18 @@ def embed_owed() -> int:
 
 
 @shared_task
+def tend_embedding_model(model_id: int) -> None:
+    """Fill an embedding model for a while, or remove it, as its state says; asks for the next round if there is one."""
+    pause = tend(model_id)
+    if pause is not None:
+        tend_embedding_model.apply_async((model_id,), countdown=pause)
+
+
+@shared_task
 def sweep() -> None:
     """Find memories that lost their place in the queue, or never had one, and embed them."""
+    for model_id in models_to_tend():
+        tend_embedding_model.delay(model_id)
     owe_missing()
     embed_owed()
 

@@ -3,6 +3,7 @@
 The defaults are safe: without `DEBUG=1` the server refuses to start with a secret anybody could guess.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,23 @@ EMBEDDINGS_API_KEY = env.text("EMBEDDINGS_API_KEY", default="")
 EMBEDDINGS_MODEL = env.text("EMBEDDINGS_MODEL", default="")
 EMBEDDINGS_DIMENSIONS = env.number("EMBEDDINGS_DIMENSIONS", default=0) or None
 EMBEDDINGS_THREADS = env.number("EMBEDDINGS_THREADS", default=0)
+# Further models, to change to: for each name the values of EMBEDDINGS_<NAME>_PROVIDER and so on.
+EMBEDDINGS_FURTHER: dict[str, dict[str, Any]] = {}
+for _name in env.list("EMBEDDINGS_FURTHER", default=[]):
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", _name.strip().lower()) or _name.strip().lower() == "default":
+        raise ImproperlyConfigured(
+            "EMBEDDINGS_FURTHER must list names of letters, digits and _, separated by commas, and none of them "
+            f"“default”; {_name!r} is none."
+        )
+    _prefix = f"EMBEDDINGS_{_name.strip().upper()}_"
+    EMBEDDINGS_FURTHER[_name.strip().lower()] = {
+        "provider": env.text(f"{_prefix}PROVIDER", default="").lower(),
+        "endpoint": env.text(f"{_prefix}ENDPOINT", default=""),
+        "api_key": env.text(f"{_prefix}API_KEY", default=""),
+        "model": env.text(f"{_prefix}MODEL", default=""),
+        "dimensions": env.number(f"{_prefix}DIMENSIONS", default=0) or None,
+        "threads": env.number(f"{_prefix}THREADS", default=0),
+    }
 
 LOG_LEVEL = env.text("LOG_LEVEL", default="INFO").upper()
 LOGGING = {

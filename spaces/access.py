@@ -15,7 +15,7 @@ from accounts.last_used import note_use
 from accounts.models import ApiKey, Role, User
 from core.errors import AccessDenied, NotFound
 from core.text import clean_text, excerpt
-from spaces.models import MAXIMUM_KEY, AccessLevel, SpaceGrant, SpaceGroupPermission, SpaceUserPermission
+from spaces.models import MAXIMUM_KEY, AccessLevel, Space, SpaceGrant, SpaceGroupPermission, SpaceUserPermission
 
 _LEVEL_OF_PERMISSION = {
     "read_space": AccessLevel.READ,
@@ -128,6 +128,19 @@ def access_for_key(presented: str, surface: str = "mcp") -> AccessContext | None
             for grant in grants
             if grant.space_id in membership
         ),
+    )
+
+
+def reading_access(space: Space) -> AccessContext:
+    """The snapshot with which a command on the server reads a space, for whoever runs it; it writes nothing."""
+    reached = SpaceAccess(space.id, space.key, space.name, space.language, AccessLevel.READ, is_default=True)
+    return AccessContext(
+        user_id=uuid.UUID(int=0),
+        email="",
+        display_name="",
+        role=Role.READER,
+        credential=Credential(surface="command"),
+        spaces=(reached,),
     )
 
 

@@ -2,11 +2,11 @@
 
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from memories.embedding.configurations import DEFAULT, Configuration, configurations
 from memories.embedding.local import engine_problem
-from memories.embedding.registry import DEFAULT_MODELS, LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
+from memories.embedding.registry import LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
 
 PROVIDERS = ("local", "openai", "azure", "gemini", "none")
 
@@ -16,20 +16,31 @@ def validate_embedding_settings() -> None:
 
     A missing EMBEDDINGS_API_KEY is not refused: the server runs, and the calls that need it say so.
     """
-    provider = settings.EMBEDDINGS_PROVIDER
-    if provider not in PROVIDERS:
-        raise ImproperlyConfigured(f"EMBEDDINGS_PROVIDER must be one of {', '.join(PROVIDERS)}, not {provider!r}.")
-    if provider == "none":
+    for configuration in configurations().values():
+        try:
+            _check(configuration)
+        except ImproperlyConfigured as error:
+            raise ImproperlyConfigured(str(error).replace("EMBEDDINGS_", configuration.prefix)) from None
+
+
+def _check(configuration: Configuration) -> None:
+    """Messages name the variables of the default model."""
+    allowed = PROVIDERS if configuration.name == DEFAULT else PROVIDERS[:-1]
+    if configuration.provider not in allowed:
+        raise ImproperlyConfigured(
+            f"EMBEDDINGS_PROVIDER must be one of {', '.join(allowed)}, not {configuration.provider!r}."
+        )
+    if configuration.provider == "none":
         return
-    _check_numbers()
-    if provider == "local":
-        _check_local()
+    _check_numbers(configuration)
+    if configuration.provider == "local":
+        _check_local(configuration)
     else:
-        _check_remote(provider)
+        _check_remote(configuration)
 
 
-def _check_numbers() -> None:
-    dimensions, threads = settings.EMBEDDINGS_DIMENSIONS, settings.EMBEDDINGS_THREADS
+def _check_numbers(configuration: Configuration) -> None:
+    dimensions, threads = configuration.dimensions, configuration.threads
     if dimensions is not None and not 1 <= dimensions <= MAXIMUM_DIMENSIONS:
         raise ImproperlyConfigured(
             f"EMBEDDINGS_DIMENSIONS must be between 1 and {MAXIMUM_DIMENSIONS}, or unset for the model's own width, "
@@ -41,8 +52,8 @@ def _check_numbers() -> None:
         )
 
 
-def _check_local() -> None:
-    model, dimensions = settings.EMBEDDINGS_MODEL, settings.EMBEDDINGS_DIMENSIONS
+def _check_local(configuration: Configuration) -> None:
+    model, dimensions = configuration.model, configuration.dimensions
     if model not in ("", LOCAL_MODEL):
         raise ImproperlyConfigured(
             f"EMBEDDINGS_MODEL must be unset or {LOCAL_MODEL} with EMBEDDINGS_PROVIDER=local, not {model!r}; another "
@@ -61,8 +72,8 @@ def _check_local() -> None:
         )
 
 
-def _check_remote(provider: str) -> None:
-    model, endpoint = settings.EMBEDDINGS_MODEL, settings.EMBEDDINGS_ENDPOINT
+def _check_remote(configuration: Configuration) -> None:
+    provider, model, endpoint = configuration.provider, configuration.model, configuration.endpoint
     if not endpoint:
         if provider == "azure":
             raise ImproperlyConfigured(
@@ -79,7 +90,7 @@ def _check_remote(provider: str) -> None:
         raise ImproperlyConfigured(
             "EMBEDDINGS_MODEL must be the name of the deployment with EMBEDDINGS_PROVIDER=azure."
         )
-    _check_width(model or DEFAULT_MODELS.get(provider, ""))
+    _check_width(configuration)
 
 
 def _check_endpoint(endpoint: str) -> None:
@@ -101,8 +112,9 @@ def _check_endpoint(endpoint: str) -> None:
         )
 
 
-def _check_width(model: str) -> None:
-    dimensions, own = settings.EMBEDDINGS_DIMENSIONS, known_dimensions(model)
+def _check_width(configuration: Configuration) -> None:
+    model, dimensions = configuration.model_name, configuration.dimensions
+    own = known_dimensions(model)
     if dimensions is None or own is None or dimensions == own:
         return
     if not is_reducible(model):

@@ -53,7 +53,8 @@ _HARMLESS_CODE = re.compile(r"[a-z][a-z0-9_]{0,47}")
 class Endpoint:
     """A client of one model at one address. Safe to use from many threads.
 
-    `base_url` "" means the provider's own. `pause` waits between attempts and `clock` tells seconds.
+    `base_url` "" means the provider's own. `prefix` is what the names of its settings begin with, for messages.
+    `pause` waits between attempts and `clock` tells seconds.
     """
 
     def __init__(
@@ -63,11 +64,13 @@ class Endpoint:
         base_url: str,
         api_key: str,
         model: str,
+        prefix: str = "EMBEDDINGS_",
         pause: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.provider = provider
         self.model = model
+        self._prefix = prefix
         self._key_is_missing = not api_key and (provider != "openai" or not base_url)
         self._client = _make_client(provider, base_url, api_key)
         self._pause = pause
@@ -81,9 +84,8 @@ class Endpoint:
         Raises `ProviderUnavailable`; right away while the provider is left alone after a failure.
         """
         if self._key_is_missing:
-            raise ProviderUnavailable(
-                f"EMBEDDINGS_API_KEY must be set to use the embedding provider {self.provider}.", permanent=True
-            )
+            message = f"EMBEDDINGS_API_KEY must be set to use the embedding provider {self.provider}."
+            raise ProviderUnavailable(self.naming(message), permanent=True)
         self._raise_while_resting()
         # A slow provider must not keep the connections that everybody else waits for.
         release_connection()
@@ -100,10 +102,14 @@ class Endpoint:
                     break
                 self._pause(wait)
         logger.warning("embedding provider %s: %s", self.provider, failure.reason)
-        unavailable = ProviderUnavailable(failure.message, permanent=failure.permanent)
+        unavailable = ProviderUnavailable(self.naming(failure.message), permanent=failure.permanent)
         if failure.concerns_every_call:
             self.rest_after(unavailable, failure.retry_after)
         raise unavailable
+
+    def naming(self, message: str) -> str:
+        """`message` about the default model's settings, with the names that those of this model have."""
+        return message.replace("EMBEDDINGS_", self._prefix)
 
     def rest_after(self, error: ProviderUnavailable, seconds: float | None = None) -> None:
         """Leave the provider alone for a while: `error` answers the calls meanwhile."""

@@ -1,6 +1,6 @@
 """The one place where the rest of the server gets its embedding model.
 
-embedder = get_embedder()                          # None when EMBEDDINGS_PROVIDER is `none`
+embedder = get_embedder()                          # the default one; None when EMBEDDINGS_PROVIDER is `none`
 vector = embed_query_cached(embedder, "Who signs off releases?")
 vectors = embedder.embed_passages(split_passages(text, embedder.spec))
 """
@@ -9,9 +9,8 @@ import os
 import threading
 from collections import OrderedDict
 
-from django.conf import settings
-
 from memories.embedding.base import Embedder, Vector
+from memories.embedding.configurations import Configuration, default_configuration
 from memories.embedding.passages import split_passages
 
 __all__ = ["embed_query_cached", "get_embedder", "split_passages"]
@@ -20,43 +19,47 @@ __all__ = ["embed_query_cached", "get_embedder", "split_passages"]
 # numbers), below 9 MB for the widest (3,072 numbers).
 _CACHED_QUERIES = 512
 _LONGEST_CACHED_QUERY = 1_000
-
-_Configuration = tuple[object, ...]
+# More than anybody configures; settings change within a process only in tests.
+_MOST_EMBEDDERS = 16
 
 _embedder_lock = threading.Lock()
 _queries_lock = threading.Lock()
-_embedder: tuple[_Configuration, Embedder] | None = None
-_queries: OrderedDict[tuple[_Configuration, str, str], Vector] = OrderedDict()
+_embedders: dict[tuple[Configuration, int | None], Embedder] = {}
+_queries: OrderedDict[tuple[Embedder, str], Vector] = OrderedDict()
 
 
 def _after_fork() -> None:
     """A lock that was held while the process forked would stay locked in the child, and connections are not shared."""
-    global _embedder_lock, _queries_lock, _embedder
-    _embedder_lock, _queries_lock, _embedder = threading.Lock(), threading.Lock(), None
+    global _embedder_lock, _queries_lock
+    _embedder_lock, _queries_lock = threading.Lock(), threading.Lock()
+    _embedders.clear()
 
 
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def get_embedder() -> Embedder | None:
-    """The configured embedding model, made once per process and again when the settings change.
+def get_embedder(configuration: Configuration | None = None, known_width: int | None = None) -> Embedder | None:
+    """The embedding model of a configuration, the default one without; made once per process.
 
-    Raises `ProviderUnavailable` when the provider has to be asked for the width of its vectors and does not answer;
-    the next call tries again.
+    `known_width` is that of a model whose vectors were seen before: its provider need not be asked again. Raises
+    `ProviderUnavailable` when a provider has to be asked for the width of its vectors and does not answer; the next
+    call tries again.
     """
-    global _embedder
-    if settings.EMBEDDINGS_PROVIDER == "none":
+    configuration = configuration or default_configuration()
+    if configuration.provider == "none":
         return None
-    configuration = _configuration()
+    key = (configuration, known_width)
     with _embedder_lock:
-        if _embedder is None or _embedder[0] != configuration:
-            _embedder = (configuration, _make_embedder())
-        return _embedder[1]
+        if key not in _embedders:
+            while len(_embedders) >= _MOST_EMBEDDERS:
+                _embedders.pop(next(iter(_embedders)))
+            _embedders[key] = _make_embedder(configuration, known_width)
+        return _embedders[key]
 
 
 def embed_query_cached(embedder: Embedder, text: str) -> Vector:
     """`embedder.embed_query(text)`, remembered for the last few hundred questions of this process."""
-    key = (_configuration(), embedder.spec.slug, text)
+    key = (embedder, text)
     with _queries_lock:
         found = _queries.get(key)
         if found is not None:
@@ -71,29 +74,12 @@ def embed_query_cached(embedder: Embedder, text: str) -> Vector:
     return vector
 
 
-def _configuration() -> _Configuration:
-    return (
-        settings.EMBEDDINGS_PROVIDER,
-        settings.EMBEDDINGS_ENDPOINT,
-        settings.EMBEDDINGS_API_KEY,
-        settings.EMBEDDINGS_MODEL,
-        settings.EMBEDDINGS_DIMENSIONS,
-        settings.EMBEDDINGS_THREADS,
-    )
-
-
-def _make_embedder() -> Embedder:
+def _make_embedder(configuration: Configuration, known_width: int | None) -> Embedder:
     # Each engine is imported only where it is used: the other one's packages cost a second and tens of megabytes.
-    if settings.EMBEDDINGS_PROVIDER == "local":
+    if configuration.provider == "local":
         from memories.embedding.local import LocalEmbedder
 
-        return LocalEmbedder(threads=settings.EMBEDDINGS_THREADS)
+        return LocalEmbedder(threads=configuration.threads)
     from memories.embedding.openai_compatible import RemoteEmbedder, connect
 
-    endpoint = connect(
-        settings.EMBEDDINGS_PROVIDER,
-        settings.EMBEDDINGS_ENDPOINT,
-        settings.EMBEDDINGS_API_KEY,
-        settings.EMBEDDINGS_MODEL,
-    )
-    return RemoteEmbedder(endpoint, dimensions=settings.EMBEDDINGS_DIMENSIONS)
+    return RemoteEmbedder(connect(configuration), dimensions=configuration.dimensions, known_width=known_width)

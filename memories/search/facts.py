@@ -49,7 +49,7 @@ WITH settings AS MATERIALIZED (
 SELECT model.id, coalesce(hnsw.is_ready, false),
     coalesce(statistics.memory_count, 0), coalesce(statistics.term_total, 0),
     (SELECT count(*) FROM memories_pendingembedding p
-     WHERE p.space_id = %(space)s AND (%(slug)s::text IS NULL OR p.model_id = model.id)),
+     WHERE p.space_id = %(space)s AND p.model_id = coalesce(model.id, searched.id)),
     ARRAY(SELECT term FROM known ORDER BY term COLLATE "C"),
     ARRAY(SELECT memory_count FROM known ORDER BY term COLLATE "C"),
     ARRAY(SELECT m.id FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active
@@ -60,6 +60,7 @@ SELECT model.id, coalesce(hnsw.is_ready, false),
         LIMIT %(most_counted)s) AS counted) ELSE 0 END
 FROM settings
 LEFT JOIN memories_embeddingmodel model ON model.slug = %(slug)s AND model.dimensions = %(dimensions)s
+LEFT JOIN memories_embeddingmodel searched ON searched.state = 'searched'
 LEFT JOIN memories_embeddingindex hnsw ON hnsw.space_id = %(space)s AND hnsw.model_id = model.id
 LEFT JOIN memories_spacestatistics statistics ON statistics.space_id = %(space)s
 """

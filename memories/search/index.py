@@ -83,6 +83,22 @@ def maintain_indexes() -> list[str]:
         return _maintain(cursor)
 
 
+def drop_indexes_of(model_id: int) -> None:
+    """Drop the indexes of a model that nothing is searched by any more; while another process builds, it does so later.
+
+    Call it outside of transactions.
+    """
+    with _only_builder() as cursor:
+        if cursor is None:
+            return
+        cursor.execute(_EXISTING)
+        for name, _ in cursor.fetchall():
+            parts = _NAME.fullmatch(name)
+            if parts is not None and int(parts.group(1)) == model_id:
+                _mark_unusable(name)
+                _drop(cursor, name)
+
+
 def _maintain(cursor: CursorWrapper) -> list[str]:
     cursor.execute(_COUNTS)
     sizes = {size.name: size for size in (_Size(*row) for row in cursor.fetchall())}

@@ -1,8 +1,8 @@
 """Search of one space: the one way in for MCP, REST, the web and the services.
 
-A search by `query` takes at most six queries, whatever it finds: facts, words led to known ones (only when the space
-does not know one), candidates, neighbours, links of the first matches (only when the space has links), and the memories
-themselves. By `keyword` it takes at most five, by `category` at most four.
+A search by `query` takes at most seven queries, whatever it finds: which model it is made by, facts, words led to known
+ones (only when the space does not know one), candidates, neighbours, links of the first matches (only when the space
+has links), and the memories themselves. By `keyword` it takes at most five, by `category` at most four.
 """
 
 import logging
@@ -16,9 +16,9 @@ from django.db.backends.utils import CursorWrapper
 from core.errors import Invalid, ProviderUnavailable
 from core.paging import DEFAULT_LIMIT, clamp_limit
 from core.text import clean_text, is_blank, optional_line
-from memories.embedding.base import Vector
+from memories.embedding.base import Embedder, Vector
 from memories.embedding.registry import ModelSpec
-from memories.embedding.service import embed_query_cached, get_embedder
+from memories.embedding.service import embed_query_cached
 from memories.models import MAXIMUM_CATEGORY, Memory
 from memories.search.facts import Facts, read_facts, reading
 from memories.search.fusion import Candidate, alone, fuse
@@ -30,6 +30,7 @@ from memories.search.results import Match, RelatedMemory, SearchResult
 from memories.search.similar import similar_statements
 from memories.search.vocabulary import Expansion, expand
 from memories.search.words import weigh
+from memories.services.searched_model import searched_embedder
 from memories.services.terms import SplitText, plain_words, split_words
 from spaces.access import AccessContext, SpaceAccess
 
@@ -64,12 +65,13 @@ def search(
     include_profile: bool = True,
     container_tag: str | None = None,
     limit: int = DEFAULT_LIMIT,
+    embedder: Embedder | None = None,
 ) -> SearchResult:
     """Active memories of one space, best first.
 
     `query` searches by meaning and words and wins over `keyword`, which finds it as it is or misspelt; `category`
     narrows either, or lists its newest memories alone. Blank is absent. A `limit` of 0 or less means 10, above 50
-    means 50.
+    means 50. `embedder` takes the place of the model that is searched by, to compare what they find.
 
     Raises `NotFound` and `AccessDenied` for the space, `Invalid` for the input, `ProviderUnavailable` when the
     database took too long. An embedding provider that does not answer is no error: words are searched, and `degraded`
@@ -83,7 +85,7 @@ def search(
         raise Invalid("At least one of query, keyword and category is needed.")
     scope = _Scope(space, category, clamp_limit(limit), include_profile)
     if query is not None:
-        return _by_query(scope, query)
+        return _by_query(scope, query, embedder)
     if keyword is not None:
         return _by_keyword(scope, keyword)
     return _by_category(scope)
@@ -140,8 +142,8 @@ def _criterion(value: str | None, field: str, maximum: int) -> str | None:
     return None if is_blank(text) else text.strip()
 
 
-def _by_query(scope: _Scope, query: str) -> SearchResult:
-    spec, vector, degraded = _embed(query)
+def _by_query(scope: _Scope, query: str, embedder: Embedder | None) -> SearchResult:
+    spec, vector, degraded = _embed(query, embedder)
     asked = split_words(query, scope.space.language)
     legs = ("vector", "words") if vector is not None else ("words",)
     with reading(scope.space) as cursor:
@@ -165,10 +167,10 @@ def _by_query(scope: _Scope, query: str) -> SearchResult:
         return scope.result(cursor, ranked, facts, legs=legs, degraded=degraded)
 
 
-def _embed(query: str) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]]:
+def _embed(query: str, embedder: Embedder | None) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]]:
     """Model and vector of a question, before any transaction; neither when embeddings are off or do not answer."""
     try:
-        embedder = get_embedder()
+        embedder = embedder or searched_embedder()
         if embedder is None:
             return None, None, ()
         return embedder.spec, embed_query_cached(embedder, query), ()

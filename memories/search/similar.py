@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from core.errors import ProviderUnavailable
 from memories.embedding.base import Vector
 from memories.embedding.registry import ModelSpec
-from memories.embedding.service import get_embedder, split_passages
+from memories.embedding.service import split_passages
 from memories.models import Memory
 from memories.search.facts import read_facts, reading
 from memories.search.legs import Meaning, Question, find_candidates, uuid_array
 from memories.search.results import SimilarStatements
 from memories.search.words import NO_WORDS, weigh
+from memories.services.searched_model import searched_embedder
 from memories.services.terms import split_words
 from spaces.access import SpaceAccess
 
@@ -70,7 +71,7 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
 
 def _embed(text: str) -> tuple[ModelSpec | None, list[Vector]]:
     try:
-        embedder = get_embedder()
+        embedder = searched_embedder()
         if embedder is None:
             return None, []
         passages = split_passages(text, embedder.spec)

@@ -8,18 +8,20 @@ import logging
 import random
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.utils import timezone
 from pgvector import HalfVector
 
 from core.errors import ProviderUnavailable
 from core.text import excerpt
-from memories.embedding.base import Embedder, Vector
-from memories.embedding.service import get_embedder, split_passages
-from memories.models import EmbeddingModel, Memory, PendingEmbedding
+from memories.embedding.base import Vector
+from memories.embedding.service import split_passages
+from memories.models import KEPT_STATES, EmbeddingModel, Memory, PendingEmbedding
+from memories.services.searched_model import ActiveModel as ActiveModel
+from memories.services.searched_model import active_model as active_model
+from memories.services.searched_model import complete_models, note_problem
 from spaces.isolation import bound, every_space
 
 logger = logging.getLogger(__name__)
@@ -30,34 +32,24 @@ _FIRST_RETRY = timedelta(seconds=15)
 _LAST_RETRY = timedelta(hours=1)
 
 
-@dataclass(frozen=True)
-class ActiveModel:
-    """The embedding model in use: its row and the engine behind it."""
-
-    row_id: int
-    embedder: Embedder
-
-
-def active_model() -> ActiveModel | None:
-    """The configured model, or None when embeddings are turned off. Its row is made on first use.
-
-    Raises `ProviderUnavailable` when the engine cannot be loaded.
-    """
-    embedder = get_embedder()
-    if embedder is None:
-        return None
-    return ActiveModel(row_id=_model_id(embedder.spec.slug, embedder.spec.dimensions), embedder=embedder)
-
-
-def _model_id(slug: str, dimensions: int) -> int:
-    row, _ = EmbeddingModel.objects.get_or_create(slug=slug, defaults={"dimensions": dimensions})
-    return row.id
-
-
 def owe_embedding(memory: Memory, model: ActiveModel | None) -> None:
-    """Note, in the transaction that stores `memory`, that its embedding is still to come."""
-    if model is not None:
-        PendingEmbedding.objects.create(space_id=memory.space_id, model_id=model.row_id, memory=memory)
+    """Note, in the transaction that stores `memory`, that every kept model has to embed it.
+
+    Without the `model` that is searched by nothing is noted; the sweep does once there is one. The models stay until
+    that transaction ends: the one that drops a model waits for it.
+    """
+    if model is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO memories_pendingembedding
+                (space_id, model_id, memory_id, attempts, next_attempt_at, reason, created_at)
+            SELECT %s, id, %s, 0, now(), '', now() FROM memories_embeddingmodel WHERE state = ANY(%s) FOR KEY SHARE
+            ON CONFLICT DO NOTHING
+            """,
+            [memory.space_id, memory.id, [state.value for state in KEPT_STATES]],
+        )
 
 
 def embed_memory(memory: Memory, model: ActiveModel, chunks: Sequence[str] | None = None) -> bool:
@@ -70,9 +62,21 @@ def embed_memory(memory: Memory, model: ActiveModel, chunks: Sequence[str] | Non
     try:
         vectors = model.embedder.embed_passages(passages)
     except ProviderUnavailable as error:
-        _postpone(memory, model.row_id, error)
+        postpone(memory, model.row_id, error)
         return False
-    store_embedding(memory, model.row_id, vectors)
+    return settle(memory, model, vectors)
+
+
+def settle(memory: Memory, model: ActiveModel, vectors: Sequence[Vector]) -> bool:
+    """Store what a model made of a memory; False when the model was dropped in the meantime."""
+    try:
+        store_embedding(memory, model.row_id, vectors)
+    except IntegrityError:
+        if EmbeddingModel.objects.filter(id=model.row_id).exists():
+            raise
+        return False
+    if model.problem:
+        note_problem(model.row_id, "")
     return True
 
 
@@ -104,28 +108,26 @@ def remove_embeddings(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
 def embed_pending(limit: int = 200) -> int:
     """Work off debts that are due, oldest first; returns how many were settled. Safe to run in several processes.
 
-    Stops at the first temporary failure of the provider: the others would meet the same.
+    Those of the model that is searched by come first; `backfill` does those of a model that is filled. Stops at the
+    first temporary failure of a model's provider: its others would meet the same.
     """
-    model = active_model()
-    if model is None:
-        return 0
     settled = 0
-    for _ in range(limit):
-        memory = _claim(model.row_id)
-        if memory is None:
-            break
-        if embed_memory(memory, model):
+    for model in complete_models():
+        while settled < limit:
+            memory = _claim(model.row_id)
+            if memory is None or not embed_memory(memory, model):
+                break
             settled += 1
-        else:
-            break
     return settled
 
 
 def owe_missing(limit: int = 10_000) -> int:
-    """Owe an embedding to every active memory that has neither one nor a debt, as after a change of model."""
-    model = active_model()
-    if model is None:
-        return 0
+    """Owe an embedding to every active memory that has neither one nor a debt, as after embeddings were turned off."""
+    return sum(owe_missing_to(model.row_id, limit) for model in complete_models())
+
+
+def owe_missing_to(model_id: int, limit: int) -> int:
+    """As `owe_missing`, by one model; returns how many more are owed now."""
     with every_space(), connection.cursor() as cursor:
         cursor.execute(
             """
@@ -137,11 +139,11 @@ def owe_missing(limit: int = 10_000) -> int:
               AND NOT EXISTS (SELECT 1 FROM memories_embedding e
                               WHERE e.space_id = m.space_id AND e.model_id = %(model)s AND e.memory_id = m.id)
               AND NOT EXISTS (SELECT 1 FROM memories_pendingembedding p
-                              WHERE p.memory_id = m.id AND p.model_id = %(model)s)
+                              WHERE p.space_id = m.space_id AND p.model_id = %(model)s AND p.memory_id = m.id)
             LIMIT %(limit)s
             ON CONFLICT DO NOTHING
             """,
-            {"model": model.row_id, "limit": limit},
+            {"model": model_id, "limit": limit},
         )
         return int(cursor.rowcount)
 
@@ -151,7 +153,7 @@ def owe_missing(limit: int = 10_000) -> int:
 # and again.
 _LEASE = timedelta(minutes=3)
 _LONGEST_LEASE = timedelta(days=1)
-_INTERRUPTED = "An attempt did not come to its end: the process that made it was stopped."
+INTERRUPTED = "An attempt did not come to its end: the process that made it was stopped."
 
 
 def _claim(model_id: int) -> Memory | None:
@@ -168,13 +170,16 @@ def _claim(model_id: int) -> Memory | None:
             return None
         due.next_attempt_at = timezone.now() + min(_LEASE * 2 ** min(due.attempts, 10), _LONGEST_LEASE)
         due.attempts += 1
-        due.reason = _INTERRUPTED
+        due.reason = INTERRUPTED
         due.save(update_fields=["next_attempt_at", "attempts", "reason"])
         return due.memory
 
 
-def _postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None:
+def postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None:
+    """Note why a memory could not be embedded, and when to try again."""
     logger.warning("embedding memory %s was postponed: %s", memory.id, error.message)
+    if error.permanent:
+        note_problem(model_id, error.message)
     with bound(memory.space_id):
         row = PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).first()
         if row is None:

@@ -10,13 +10,18 @@ logger = logging.getLogger(__name__)
 
 def request_embedding() -> None:
     """Ask the worker, after the transaction, to embed what is owed; without a broker the periodic sweep finds it."""
-    transaction.on_commit(_send)
+    transaction.on_commit(lambda: _send("embed_owed"))
 
 
-def _send() -> None:
-    from memories.tasks import embed_owed
+def request_tending(model_id: int) -> None:
+    """Ask the worker, after the transaction, to go on filling or removing an embedding model, as its state says."""
+    transaction.on_commit(lambda: _send("tend_embedding_model", model_id))
+
+
+def _send(task: str, *arguments: object) -> None:
+    from memories import tasks
 
     try:
-        embed_owed.delay()
+        getattr(tasks, task).delay(*arguments)
     except (OperationalError, OSError) as error:
         logger.warning("the worker could not be told of new work, the sweep will find it: %s", error)

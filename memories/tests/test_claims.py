@@ -8,7 +8,8 @@ from django.utils import timezone
 from core.errors import ProviderUnavailable
 from memories.models import PendingEmbedding
 from memories.services import embeddings
-from memories.services.embeddings import active_model, embed_pending
+from memories.services.embeddings import embed_pending
+from memories.services.searched_model import active_model
 from memories.tests.factories import make_access, remember
 
 pytestmark = pytest.mark.django_db

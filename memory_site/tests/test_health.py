@@ -9,7 +9,6 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from core.errors import ProviderUnavailable
 from memories.models import EmbeddingModel, PendingEmbedding
 from memories.tests.factories import make_access, remember
 from memory_site import health
@@ -70,14 +69,12 @@ def test_without_embeddings_nothing_is_amiss(settings):
     assert (answer["status"], answer["checks"]["embeddings"]) == ("ready", "off")
 
 
-def test_an_embedding_engine_that_cannot_be_loaded_narrows_the_service(monkeypatch):
-    def unloadable() -> None:
-        raise ProviderUnavailable("no such model")
-
-    monkeypatch.setattr(health, "get_embedder", unloadable)
+def test_a_searched_model_that_cannot_be_asked_narrows_the_service_and_is_not_named(monkeypatch):
+    monkeypatch.setattr(health, "searched_problem", lambda: "no such model")
     answer = Client().get("/readyz")
     assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
     assert answer.json()["checks"]["embeddings"] == "failed"
+    assert "model" not in answer.content.decode()
 
 
 def test_migrations_that_are_missing_are_not_ready(monkeypatch):

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import User
+from memories.models import EmbeddingModel, ModelState
 from memories.tests.factories import make_person, make_space
 from memory_site import notices
 from memory_site.postgresql import base
@@ -34,6 +35,14 @@ def test_superusers_see_it_on_every_page(superuser, monkeypatch):
     monkeypatch.setattr(notices, "is_enforced", lambda: False)
     for page in ("/admin/", "/admin/spaces/space/"):
         assert SENTENCE in superuser.get(page).content.decode()
+
+
+def test_superusers_see_that_searches_by_meaning_do_not_work(superuser):
+    assert "find by words only" not in superuser.get("/admin/").content.decode()
+    EmbeddingModel.objects.create(slug="gone:model@3", dimensions=3, state=ModelState.SEARCHED)
+    text = superuser.get("/admin/").content.decode()
+    assert "find by words only" in text
+    assert "gone:model@3 is not configured any more" in text
 
 
 def test_managers_of_a_space_do_not(monkeypatch):

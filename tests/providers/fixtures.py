@@ -5,12 +5,13 @@ from collections.abc import Iterator
 import pytest
 from pytest_django.fixtures import Settings
 
+from memories.embedding import service
 from memories.embedding.base import Embedder
 from memories.embedding.openai_compatible import connect
 from memories.embedding.service import get_embedder
 from tests.providers.server import OpenAICompatibleServer
 
-__all__ = ["configured_embedder", "embedding_server", "remote_embeddings"]
+__all__ = ["configured_embedder", "embedding_server", "remote_embeddings", "second_model"]
 
 
 def configured_embedder() -> Embedder:
@@ -31,6 +32,7 @@ def embedding_server() -> Iterator[OpenAICompatibleServer]:
 def remote_embeddings(embedding_server: OpenAICompatibleServer, settings: Settings) -> Iterator[OpenAICompatibleServer]:
     """A provider that the settings name: model `test-model`, key `sk-secret-key`."""
     connect.cache_clear()
+    service._embedders.clear()
     settings.EMBEDDINGS_PROVIDER = "openai"
     settings.EMBEDDINGS_ENDPOINT = embedding_server.url
     settings.EMBEDDINGS_API_KEY = "sk-secret-key"
@@ -38,3 +40,13 @@ def remote_embeddings(embedding_server: OpenAICompatibleServer, settings: Settin
     settings.EMBEDDINGS_DIMENSIONS = None
     yield embedding_server
     connect.cache_clear()
+
+
+@pytest.fixture
+def second_model(remote_embeddings: OpenAICompatibleServer, settings: Settings) -> Iterator[OpenAICompatibleServer]:
+    """Another provider, which the settings describe as `large`: model `large-model`, 16 numbers; the default has 8."""
+    with OpenAICompatibleServer(dimensions=16) as server:
+        settings.EMBEDDINGS_FURTHER = {
+            "large": {"provider": "openai", "endpoint": server.url, "api_key": "sk-large-key", "model": "large-model"}
+        }
+        yield server

@@ -3,6 +3,7 @@
 import pytest
 
 from core.errors import ProviderUnavailable
+from memories.embedding.configurations import Configuration
 from memories.embedding.endpoint import GEMINI_URL, OPENAI_URL, QUERY, Endpoint
 from memories.embedding.openai_compatible import connect
 
@@ -45,13 +46,13 @@ def test_gemini_at_another_address(embedding_server):
 
 
 def test_the_addresses_of_the_providers():
-    assert str(connect("openai", "", "k", "")._client.base_url) == OPENAI_URL
-    assert str(connect("gemini", "", "k", "")._client.base_url) == GEMINI_URL
+    assert str(connect(Configuration("default", "openai", api_key="k"))._client.base_url) == OPENAI_URL
+    assert str(connect(Configuration("default", "gemini", api_key="k"))._client.base_url) == GEMINI_URL
 
 
 def test_models_that_are_used_when_none_is_named():
-    assert connect("openai", "", "k", "").model == "text-embedding-3-small"
-    assert connect("gemini", "", "k", "").model == "gemini-embedding-001"
+    assert connect(Configuration("default", "openai", api_key="k")).model == "text-embedding-3-small"
+    assert connect(Configuration("default", "gemini", api_key="k")).model == "gemini-embedding-001"
 
 
 def test_a_server_of_ones_own_needs_no_key(embedding_server):

@@ -125,3 +125,49 @@ def test_a_wrong_setting_stops_the_process():
     )
     assert done.returncode != 0
     assert "EMBEDDINGS_PROVIDER must be one of local, openai, azure, gemini, none, not 'opena1'." in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "variable"),
+    [
+        ({"provider": ""}, "EMBEDDINGS_LARGE_PROVIDER"),
+        ({"provider": "none"}, "EMBEDDINGS_LARGE_PROVIDER"),
+        ({"provider": "openai", "endpoint": "nonsense", "model": "m"}, "EMBEDDINGS_LARGE_ENDPOINT"),
+        ({"provider": "azure"}, "EMBEDDINGS_LARGE_ENDPOINT"),
+        ({"provider": "openai", "dimensions": 9999}, "EMBEDDINGS_LARGE_DIMENSIONS"),
+    ],
+)
+def test_settings_of_a_further_model_are_named_too(settings, values, variable):
+    settings.EMBEDDINGS_FURTHER = {"large": values}
+    with pytest.raises(ImproperlyConfigured, match=f"^{variable} "):
+        validate_embedding_settings()
+
+
+@pytest.mark.parametrize("name", ["default", "a-b", "1st", "ä"])
+def test_a_name_that_can_name_no_settings_stops_the_process(name):
+    environment = {**os.environ, "EMBEDDINGS_FURTHER": name}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "EMBEDDINGS_FURTHER must list" in done.stderr
+
+
+def test_further_models_are_read_from_the_environment():
+    environment = {
+        **os.environ,
+        "EMBEDDINGS_FURTHER": "large, Small",
+        "EMBEDDINGS_LARGE_PROVIDER": "OpenAI",
+        "EMBEDDINGS_LARGE_MODEL": "text-embedding-3-large",
+        "EMBEDDINGS_SMALL_PROVIDER": "gemini",
+        "EMBEDDINGS_SMALL_DIMENSIONS": "768",
+    }
+    code = (
+        "import django; django.setup();"
+        "from memories.embedding.configurations import configurations;"
+        "print([configuration.spec().slug for configuration in configurations().values()])"
+    )
+    environment["DJANGO_SETTINGS_MODULE"] = "memory_site.settings"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert "openai:text-embedding-3-large@3072" in done.stdout, done.stderr
+    assert "gemini:gemini-embedding-001@768" in done.stdout

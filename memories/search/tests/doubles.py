@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from django.conf import settings
 
 from core.errors import ProviderUnavailable
 from memories.embedding.base import Vector, unit_vector
 from memories.embedding.registry import ModelSpec
+from memories.services import searched_model
 from memories.services.terms import plain_words
-
-PATCHED = ("memories.search.service", "memories.search.similar", "memories.services.embeddings")
 
 
 class WordVectors:
@@ -48,7 +48,12 @@ class WordVectors:
         return unit_vector(values, self.spec)
 
 
-def use_embedder(monkeypatch: pytest.MonkeyPatch, embedder: WordVectors | None) -> None:
-    """Let saves and searches use `embedder`; None turns embeddings off."""
-    for module in PATCHED:
-        monkeypatch.setattr(f"{module}.get_embedder", lambda: embedder)
+def use_embedder(monkeypatch: pytest.MonkeyPatch, *embedders: WordVectors | None) -> None:
+    """Let saves and searches use the first one, as the settings' default; the others are configured too.
+
+    None turns embeddings off.
+    """
+    known = {embedder.spec.slug: embedder for embedder in embedders if embedder is not None}
+    monkeypatch.setattr(settings, "EMBEDDINGS_PROVIDER", "local" if known else "none")
+    monkeypatch.setattr(searched_model, "get_embedder", lambda stand_in=embedders[0], width=None: stand_in)
+    monkeypatch.setattr(searched_model, "configurations_of", lambda slug, width: [known[slug]] if slug in known else [])

@@ -9,7 +9,7 @@ from core.errors import ProviderUnavailable
 from memories.models import PendingEmbedding
 from memories.search import facts
 from memories.search.service import search, similar_statements
-from memories.search.tests.doubles import use_embedder
+from memories.search.tests.doubles import WordVectors, use_embedder
 from memories.search.tests.test_query import texts
 from memories.services.embeddings import embed_pending
 from memories.tests.factories import make_access, remember
@@ -34,7 +34,7 @@ def test_an_engine_that_cannot_be_loaded_is_a_failure_too(embedder, monkeypatch)
     def fail():
         raise ProviderUnavailable("no engine", permanent=True)
 
-    monkeypatch.setattr("memories.search.service.get_embedder", fail)
+    monkeypatch.setattr("memories.search.service.searched_embedder", fail)
     assert search(access, query="office").degraded == ("vector",)
 
 
@@ -64,15 +64,13 @@ def test_what_waits_for_its_embedding_is_found_by_words_and_counted(embedder):
     assert set(result.matches[0].scores) == {"words", "vector"}
 
 
-def test_vectors_of_another_model_are_not_compared(embedder, monkeypatch):
-    from memories.search.tests.doubles import WordVectors
-
+def test_a_searched_model_that_is_not_configured_any_more_degrades_search_to_words(embedder, monkeypatch):
     access = make_access()
     remember(access, "apples are red")
     use_embedder(monkeypatch, WordVectors(dimensions=32, slug="test:narrower"))
     result = search(access, query="apples")
     assert set(result.matches[0].scores) == {"words"}
-    assert result.legs == ("vector", "words")
+    assert (result.legs, result.degraded) == (("words",), ("vector",))
 
 
 def test_similar_statements_fall_back_to_words(embedder):

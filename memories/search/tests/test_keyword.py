@@ -101,7 +101,7 @@ def test_no_embedding_is_asked_for(monkeypatch):
 
     access = make_access()
     remember(access, "apples")
-    monkeypatch.setattr("memories.search.service.get_embedder", refuse)
+    monkeypatch.setattr("memories.search.service.searched_embedder", refuse)
     assert texts(search(access, keyword="apples")) == ["apples"]
 
 
