@@ -51,17 +51,19 @@ def add_tenant(space_id: uuid.UUID, rows: int, *, seed: int, model_id: int, with
     """Fill an empty space with `rows` embedded memories; `with_words` makes them findable by words too."""
     from django.db import connection
 
+    from core.database import as_owner
+
     chance = np.random.default_rng(seed)
     tenant = Tenant(space_id, rows, chance.choice(TOPICS, size=max(3, min(TOPICS // 4, rows // 40)), replace=False))
     ids = [uuid.UUID(bytes=chance.bytes(16)) for _ in range(rows)]
     texts = _texts(rows, seed) if with_words else [f"Memory {number} of tenant {seed}." for number in range(rows)]
-    connection.ensure_connection()
-    raw = connection.connection
-    register_vector(raw)
-    _copy_memories(raw, tenant, ids, texts)
-    _copy_embeddings(raw, tenant, ids, seed, model_id)
-    if with_words:
-        _copy_terms(raw, tenant, ids, texts)
+    with as_owner():  # COPY does not go with row-level security
+        raw = connection.connection
+        register_vector(raw)
+        _copy_memories(raw, tenant, ids, texts)
+        _copy_embeddings(raw, tenant, ids, seed, model_id)
+        if with_words:
+            _copy_terms(raw, tenant, ids, texts)
     return tenant
 
 
@@ -103,12 +105,24 @@ def _texts(rows: int, seed: int) -> list[str]:
 
 
 def _copy_memories(raw: psycopg.Connection, tenant: Tenant, ids: list[uuid.UUID], texts: list[str]) -> None:
-    columns = "id, space_id, text, version, is_active, content_hash, term_total, created_via, created_at, updated_at"
+    columns = "id, space_id, text, version, is_active, content_hash, term_total, created_via, created_at, updated_at, deactivation_reason"
     with raw.cursor().copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
         for number, (identifier, text) in enumerate(zip(ids, texts, strict=True)):
             moment = str(np.datetime64("2026-01-01T00:00:00") + np.timedelta64(number, "s")) + "Z"
             copy.write_row(
-                (identifier, tenant.space_id, text, 1, True, identifier.bytes, _WORDS_A_MEMORY, "mcp", moment, moment)
+                (
+                    identifier,
+                    tenant.space_id,
+                    text,
+                    1,
+                    True,
+                    identifier.bytes,
+                    _WORDS_A_MEMORY,
+                    "mcp",
+                    moment,
+                    moment,
+                    "",
+                )
             )
 
 
