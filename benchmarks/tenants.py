@@ -105,7 +105,10 @@ def _texts(rows: int, seed: int) -> list[str]:
 
 
 def _copy_memories(raw: psycopg.Connection, tenant: Tenant, ids: list[uuid.UUID], texts: list[str]) -> None:
-    columns = "id, space_id, text, version, is_active, content_hash, term_total, created_via, created_at, updated_at, deactivation_reason"
+    columns = (
+        "id, space_id, text, version, is_active, content_hash, term_total, created_via, created_at, updated_at, "
+        "deactivation_reason"
+    )
     with raw.cursor().copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
         for number, (identifier, text) in enumerate(zip(ids, texts, strict=True)):
             moment = str(np.datetime64("2026-01-01T00:00:00") + np.timedelta64(number, "s")) + "Z"

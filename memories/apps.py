@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -11,6 +12,11 @@ class MemoriesConfig(AppConfig):
         from memories.embedding.checks import validate_embedding_settings
 
         validate_embedding_settings()
+
+        # Everything that is a function of the database is declared by what the search imports.
+        from memories.search import functions, service  # noqa: F401
+
+        post_migrate.connect(functions.install, sender=self, dispatch_uid="memories.search_functions")
 
         from memories.services.reindex import request_reindex
         from spaces.signals import space_language_changed

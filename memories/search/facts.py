@@ -13,6 +13,7 @@ from psycopg.errors import QueryCanceled
 from core.errors import ProviderUnavailable
 from memories.embedding.registry import ModelSpec
 from memories.queries import PROFILE_SIZE
+from memories.search.functions import DatabaseFunction
 from memories.services.terms import SplitText, pairs
 from spaces.access import SpaceAccess
 from spaces.isolation import bound
@@ -29,7 +30,7 @@ EXACT_ROWS = 10_000
 EXACT_ROWS_WIDE = 1_000
 WIDE_DIMENSIONS = 1_000
 
-_FACTS = """
+_STATEMENT = """
 WITH settings AS MATERIALIZED (
     SELECT set_config('statement_timeout', %(timeout)s, true),
         -- Compiling a query costs more than any of these takes.
@@ -64,6 +65,35 @@ LEFT JOIN memories_embeddingmodel searched ON searched.state = 'searched'
 LEFT JOIN memories_embeddingindex hnsw ON hnsw.space_id = %(space)s AND hnsw.model_id = model.id
 LEFT JOIN memories_spacestatistics statistics ON statistics.space_id = %(space)s
 """
+_FACTS = DatabaseFunction(
+    name="facts",
+    parameters={
+        "space": "uuid",
+        "timeout": "text",
+        "ef_search": "text",
+        "languages": "text[]",
+        "words": "text[]",
+        "grams": "text[]",
+        "slug": "text",
+        "dimensions": "int",
+        "profile": "int",
+        "category": "text",
+        "most_counted": "int",
+    },
+    columns={
+        "model_id": "smallint",
+        "is_indexed": "bool",
+        "memory_count": "bigint",
+        "term_total": "bigint",
+        "pending_embeddings": "bigint",
+        "terms": "text[]",
+        "memory_counts": "int[]",
+        "profile_ids": "uuid[]",
+        "has_links": "bool",
+        "in_category": "bigint",
+    },
+    statement=_STATEMENT,
+)
 
 
 @dataclass(frozen=True)
@@ -131,8 +161,8 @@ def read_facts(
     """Settings of the transaction, and everything known beforehand, in one query."""
     most_compared = exact_limit(spec.dimensions) if spec else 0
     grams = _query_grams(asked)
-    cursor.execute(
-        _FACTS,
+    (row,) = _FACTS.call(
+        cursor,
         {
             "timeout": str(STATEMENT_TIMEOUT_SECONDS * 1000),
             "ef_search": str(EF_SEARCH),
@@ -147,7 +177,6 @@ def read_facts(
             "most_counted": most_compared + 1,
         },
     )
-    (row,) = cursor.fetchall()
     model_id, is_indexed, memory_count, term_total, pending, terms, counts, profile_ids, has_links, in_category = row
     return Facts(
         model_id=model_id,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from django.db.backends.utils import CursorWrapper
 
+from memories.search.functions import DatabaseFunction
 from memories.search.vocabulary import Expansion, escape_like
 from spaces.access import SpaceAccess
 
@@ -29,11 +30,12 @@ _SIGN = re.compile(r"[^\w\s.,;:!?'’-]|_")
 _TRIGRAM = re.compile(r"[^\W_]{3}")
 
 _HOLDS = "m.text ILIKE %(pattern)s"
-_KEYWORD = f"""
+_IN_CATEGORY = "(%(category)s::text IS NULL OR m.category = %(category)s)"
+_STATEMENT = f"""
 WITH recent AS MATERIALIZED (
     SELECT id FROM (
         SELECT id, text FROM memories_memory m
-        WHERE m.space_id = %(space)s AND m.is_active {{category}}
+        WHERE m.space_id = %(space)s AND m.is_active AND {_IN_CATEGORY}
         ORDER BY m.created_at DESC, m.id DESC LIMIT %(scanned)s
     ) AS m WHERE {_HOLDS} LIMIT %(limit)s
 ), older AS MATERIALIZED (
@@ -41,7 +43,7 @@ WITH recent AS MATERIALIZED (
         -- The fence keeps the planner from walking all of the space by age until it has found enough.
         SELECT m.id, m.created_at FROM memories_memory m
         WHERE %(has_trigram)s AND (SELECT count(*) FROM recent) < %(limit)s
-          AND m.space_id = %(space)s AND m.is_active AND {_HOLDS} {{category}}
+          AND m.space_id = %(space)s AND m.is_active AND {_HOLDS} AND {_IN_CATEGORY}
         OFFSET 0
     ) AS fenced ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 ), near AS MATERIALIZED (
@@ -65,9 +67,28 @@ WITH recent AS MATERIALIZED (
     ) AS legs GROUP BY id
 )
 SELECT m.id, {_HOLDS} AS is_literal
-FROM found JOIN memories_memory m ON m.id = found.id AND m.space_id = %(space)s AND m.is_active {{category}}
+FROM found JOIN memories_memory m ON m.id = found.id AND m.space_id = %(space)s AND m.is_active AND {_IN_CATEGORY}
 ORDER BY 2 DESC, found.all_exact DESC, m.created_at DESC, m.id DESC LIMIT %(limit)s
 """
+_KEYWORD = DatabaseFunction(
+    name="keyword",
+    parameters={
+        "space": "uuid",
+        "category": "text",
+        "pattern": "text",
+        "has_trigram": "bool",
+        "scanned": "int",
+        "numbers": "int[]",
+        "terms": "text[]",
+        "exact": "bool[]",
+        "words": "int",
+        "postings": "int",
+        "limit": "int",
+    },
+    columns={"id": "uuid", "is_literal": "bool"},
+    statement=_STATEMENT,
+    is_planned_each_time=True,
+)
 
 
 @dataclass(frozen=True)
@@ -105,8 +126,8 @@ def find_by_keyword(
         names += alternatives
         exact += [name == term for name in alternatives]
     has_trigram = _TRIGRAM.search(keyword) is not None
-    cursor.execute(
-        _KEYWORD.format(category="AND m.category = %(category)s" if category is not None else ""),
+    rows = _KEYWORD.call(
+        cursor,
         {
             "space": space.id,
             "category": category,
@@ -121,7 +142,7 @@ def find_by_keyword(
             "limit": limit,
         },
     )
-    found = [Found(identifier, is_literal) for identifier, is_literal in cursor.fetchall()]
+    found = [Found(identifier, is_literal) for identifier, is_literal in rows]
     if _SIGN.search(keyword) and any(row.is_literal for row in found):
         return [row for row in found if row.is_literal]
     return found

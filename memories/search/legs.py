@@ -1,7 +1,8 @@
 """Candidates by meaning and by words, and their exact scores, in one statement.
 
-Each leg brings its best hundred; both scores are then computed exactly for all of them. Model, space and vector stand
-in the SQL as literals (Django's client-side binding), which partial indexes need to be recognised.
+Each leg brings its best hundred; both scores are then computed exactly for all of them. There is a function in the
+database for each way of comparing vectors, with and without a category. Those that walk an index are planned with model
+and space as constants, which partial indexes need to be recognised.
 
 The plan held by the tests: a space without an index to walk reads its own rows of one partition through the primary
 key; one with it walks its partial HNSW index, whose expression carries the width that the plain column lacks.
@@ -17,6 +18,7 @@ from typing import Any
 from django.db.backends.utils import CursorWrapper
 
 from memories.embedding.base import Vector
+from memories.search.functions import DatabaseFunction
 from memories.search.fusion import WEIGHT_OF_WORDS, Candidate
 from memories.search.words import MOST_POSTINGS, WeightedWords
 from spaces.access import SpaceAccess
@@ -33,12 +35,12 @@ _VECTOR = """
 chunks AS MATERIALIZED (
     SELECT e.memory_id, {distance} AS distance FROM memories_embedding e {category}
     WHERE e.space_id = %(space)s AND e.model_id = %(model)s
-    ORDER BY distance {limit}
+    ORDER BY distance LIMIT %(chunks)s
 ), vector AS MATERIALIZED (
     SELECT memory_id, min(distance) AS distance FROM chunks GROUP BY memory_id ORDER BY 2, 1 LIMIT %(candidates)s
 )"""
 _EXACT = "e.embedding <=> %(vector)s::halfvec"
-_INDEXED = "e.embedding::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions})"
+_INDEXED = "e.embedding::halfvec(%(dimensions)s) <=> %(vector)s::halfvec(%(dimensions)s)"
 _NO_VECTOR = "chunks AS (SELECT), vector AS (SELECT NULL::uuid AS memory_id, NULL::float8 AS distance WHERE false)"
 
 _SHARE = "sum(t.weight * p.frequency / (p.frequency + %(saturation)s::float8 + %(per_term)s::float8 * p.length))"
@@ -65,6 +67,19 @@ SCORES = f"""
          WHERE e.space_id = %(space)s AND e.model_id = %(model)s AND e.memory_id = m.id),
     coalesce((SELECT {_SHARE} FROM terms t JOIN memories_memoryterm p
               ON p.space_id = %(space)s AND p.term = t.term AND p.memory_id = m.id), 0), {_ABOUT_M}"""
+
+# Of what `SCORES` is made, and of the columns about a memory.
+SCORE_PARAMETERS = {
+    "space": "uuid",
+    "model": "smallint",
+    "vector": "halfvec",
+    "terms": "text[]",
+    "weights": "float8[]",
+    "scanned": "bool[]",
+    "saturation": "float8",
+    "per_term": "float8",
+}
+ABOUT_COLUMNS = {"created": "float8", "author": "varchar", "beginning": "text", "has_source": "bool"}
 
 # What one leg found is scored by the other; words also score their own finds when they have not read all terms. `value`
 # is that of `fusion.alone`; it decides only which candidates are worth sending, equal ones together.
@@ -134,6 +149,7 @@ class Question:
             "category": self.category,
             "model": self.meaning.model_id if self.meaning else None,
             "vector": self.meaning.text if self.meaning else None,
+            "dimensions": len(self.meaning.vector) if self.meaning else None,
             "terms": [term.term for term in self.words.terms],
             "weights": [term.weight for term in self.words.terms],
             "scanned": [term.is_scanned for term in self.words.terms],
@@ -159,11 +175,11 @@ def find_candidates(
     One query. A second one compares every vector of the space, when the index gave out early or a few long memories
     took all the places, and fewer than `at_least` memories were found by meaning.
     """
-    candidates, found, chunks = _run(cursor, question, literal, keep, limit=f"LIMIT {CHUNKS}")
+    candidates, found, chunks = _run(cursor, question, literal, keep, chunks=CHUNKS)
     meaning = question.meaning
     if meaning is not None and found < at_least and (meaning.uses_index or chunks >= CHUNKS):
         compared = replace(question, meaning=replace(meaning, uses_index=False))
-        candidates, _, _ = _run(cursor, compared, literal, keep, limit="")
+        candidates, _, _ = _run(cursor, compared, literal, keep, chunks=None)
     return candidates
 
 
@@ -182,17 +198,10 @@ def candidate_of(row: Sequence[Any]) -> Candidate:
     )
 
 
-def candidates_statement(question: Question, *, limit: str) -> str:
-    """The SQL of `find_candidates`, its parameters still named."""
-    vector = _NO_VECTOR
-    if question.meaning is not None:
-        indexed = _INDEXED.format(dimensions=len(question.meaning.vector))
-        vector = _VECTOR.format(
-            distance=indexed if question.meaning.uses_index else _EXACT,
-            category=_in_category("e", question.category),
-            limit=limit,
-        )
-    return _CANDIDATES.format(vector=vector, category=_in_category("p", question.category))
+def candidates_function(question: Question) -> DatabaseFunction:
+    """The function of the database that `find_candidates` calls for such a question."""
+    way = "words" if question.meaning is None else "indexed" if question.meaning.uses_index else "exact"
+    return CANDIDATES[way, question.category is not None]
 
 
 def uuid_array(identifiers: Collection[str]) -> str:
@@ -200,30 +209,63 @@ def uuid_array(identifiers: Collection[str]) -> str:
     return "{" + ",".join(identifiers) + "}"
 
 
-def candidates_parameters(question: Question, literal: Collection[str], keep: int) -> dict[str, Any]:
-    """The parameters of `candidates_statement`."""
+def candidates_parameters(
+    question: Question, literal: Collection[str], keep: int, chunks: int | None = CHUNKS
+) -> dict[str, Any]:
+    """The parameters of `candidates_function`; without a number of `chunks` every vector is compared."""
     return question.parameters | {
         "candidates": CANDIDATES_PER_LEG,
         "postings": MOST_POSTINGS,
         "literal": uuid_array(literal),
         "keep": keep,
+        "chunks": chunks,
     }
 
 
 def _run(
-    cursor: CursorWrapper, question: Question, literal: Collection[str], keep: int, *, limit: str
+    cursor: CursorWrapper, question: Question, literal: Collection[str], keep: int, *, chunks: int | None
 ) -> tuple[Candidates, int, int]:
     """Candidates, how many memories the vector leg found, and how many chunks it has read."""
-    cursor.execute(candidates_statement(question, limit=limit), candidates_parameters(question, literal, keep))
-    rows = cursor.fetchall()
+    rows = candidates_function(question).call(cursor, candidates_parameters(question, literal, keep, chunks))
     if not rows:
         return Candidates([], None), 0, 0
-    *_, lowest, highest, found, chunks = rows[0]
+    *_, lowest, highest, found, read = rows[0]
     best = [candidate_of(row[:-4]) for row in rows]
     if literal:
         best = [replace(candidate, literal=float(candidate.id in literal)) for candidate in best]
-    return Candidates(best, None if lowest is None else (lowest, highest)), found, chunks
+    return Candidates(best, None if lowest is None else (lowest, highest)), found, read
 
 
-def _in_category(alias: str, category: str | None) -> str:
-    return _IN_CATEGORY.format(alias=alias) if category is not None else ""
+def _define(way: str, distance: str | None, *, in_category: bool) -> DatabaseFunction:
+    def joined(alias: str) -> str:
+        return _IN_CATEGORY.format(alias=alias) if in_category else ""
+
+    vector = _VECTOR.format(distance=distance, category=joined("e")) if distance is not None else _NO_VECTOR
+    return DatabaseFunction(
+        name=f"candidates_{way}" + ("_in_category" if in_category else ""),
+        parameters=SCORE_PARAMETERS
+        | {
+            "category": "text",
+            "all_scanned": "bool",
+            "candidates": "int",
+            "postings": "int",
+            "literal": "uuid[]",
+            "keep": "int",
+            "chunks": "int",
+            "dimensions": "int",
+        },
+        columns={"id": "text", "cosine": "float8", "words": "float8"}
+        | ABOUT_COLUMNS
+        | {"lowest": "float8", "highest": "float8", "found": "bigint", "chunks": "bigint"},
+        statement=_CANDIDATES.format(vector=vector, category=joined("p")),
+        width="dimensions" if distance == _INDEXED else None,
+        # Words of very different frequency, and categories of very different size, are not served by one plan.
+        is_planned_each_time=in_category,
+    )
+
+
+CANDIDATES = {
+    (way, in_category): _define(way, distance, in_category=in_category)
+    for way, distance in (("words", None), ("exact", _EXACT), ("indexed", _INDEXED))
+    for in_category in (False, True)
+}

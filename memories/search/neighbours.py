@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from django.db.backends.utils import CursorWrapper
 
+from memories.search.functions import DatabaseFunction
 from memories.search.fusion import Candidate
-from memories.search.legs import SCORES, TERMS, Question, candidate_of, uuid_array
+from memories.search.legs import ABOUT_COLUMNS, SCORE_PARAMETERS, SCORES, TERMS, Question, candidate_of, uuid_array
 
 # Candidates whose neighbours are looked up. A neighbour lifts by half of its own value: what none of the best stands
 # beside does not come near the ten that are asked for.
@@ -23,7 +24,8 @@ _MOST_INTERLEAVED = 8
 _MOST_LINKS = 8
 
 _SAME_SOURCE = """
-        (SELECT n.id FROM memories_memory n WHERE n.space_id = %(space)s AND n.is_active AND n.source = t.source
+        (SELECT n.id FROM memories_memory n
+         WHERE %(with_source)s AND n.space_id = %(space)s AND n.is_active AND n.source = t.source
            AND (n.created_at, n.id) {before} (t.created_at, t.id)
          ORDER BY n.created_at {order}, n.id {order} LIMIT 1)"""
 # A document has few memories; the two nearest in time are those before and after, or both on one side at an end.
@@ -34,7 +36,7 @@ _SAME_DOCUMENT = """
 _SAME_SESSION = """
         (SELECT s.id FROM (
             SELECT n.id, n.source, n.created_at, n.created_by_id, n.created_by_key_id FROM memories_memory n
-            WHERE n.space_id = %(space)s AND n.is_active AND t.source IS NULL
+            WHERE %(with_session)s AND n.space_id = %(space)s AND n.is_active AND t.source IS NULL
               AND (n.created_at, n.id) {before} (t.created_at, t.id)
               AND n.created_at BETWEEN t.created_at - %(gap)s::interval AND t.created_at + %(gap)s::interval
             ORDER BY n.created_at {order}, n.id {order} LIMIT %(interleaved)s) AS s
@@ -42,7 +44,8 @@ _SAME_SESSION = """
            AND s.created_by_key_id IS NOT DISTINCT FROM t.created_by_key_id
          ORDER BY s.created_at {order}, s.id {order} LIMIT 1)"""
 _LINKED = """
-        (SELECT e.{other} FROM memories_edge e WHERE e.space_id = %(space)s AND e.{this} = t.id
+        (SELECT e.{other} FROM memories_edge e
+         WHERE %(with_links)s AND e.space_id = %(space)s AND e.{this} = t.id
          ORDER BY e.created_at DESC, e.id LIMIT %(links)s)"""
 _EARLIER = {"before": "<", "order": "DESC"}
 _LATER = {"before": ">", "order": "ASC"}
@@ -52,10 +55,11 @@ _LINKS = [
     _LINKED.format(this="from_memory_id", other="to_memory_id"),
     _LINKED.format(this="to_memory_id", other="from_memory_id"),
 ]
-_NEIGHBOURS = f"""
+_KINDS = " UNION ALL ".join([_SAME_DOCUMENT, *_SOURCE, *_SESSION, *_LINKS])
+_STATEMENT = f"""
 WITH {TERMS}, pairs AS MATERIALIZED (
     SELECT DISTINCT t.id AS memory_id, beside.id AS neighbour_id
-    FROM memories_memory t CROSS JOIN LATERAL ({{kinds}}
+    FROM memories_memory t CROSS JOIN LATERAL ({_KINDS}
     ) AS beside(id)
     WHERE t.space_id = %(space)s AND t.id = ANY(%(best)s::uuid[])
 ), fresh AS (
@@ -69,6 +73,25 @@ WITH {TERMS}, pairs AS MATERIALIZED (
 SELECT pairs.memory_id::text, pairs.neighbour_id::text, scored.*
 FROM pairs LEFT JOIN scored ON scored.memory_id = pairs.neighbour_id
 """
+_NEIGHBOURS = DatabaseFunction(
+    name="neighbours",
+    parameters=SCORE_PARAMETERS
+    | {
+        "category": "text",
+        "best": "uuid[]",
+        "scored": "uuid[]",
+        "gap": "interval",
+        "interleaved": "int",
+        "links": "int",
+        "with_source": "bool",
+        "with_session": "bool",
+        "with_links": "bool",
+    },
+    columns={"beside": "text", "neighbour": "text", "memory": "uuid", "id": "text", "cosine": "float8"}
+    | {"words": "float8"}
+    | ABOUT_COLUMNS,
+    statement=_STATEMENT,
+)
 
 
 @dataclass(frozen=True)
@@ -84,14 +107,10 @@ def find_neighbours(
 ) -> Neighbourhood:
     """The active neighbours of the `best` candidates; those not in `scored` yet come with their scores. One query.
 
-    Only the kinds of neighbours that there can be are asked for: planning each costs more than running it.
+    Only the kinds of neighbours that there can be are looked for.
     """
-    kinds = [_SAME_DOCUMENT]
-    kinds += _SOURCE if any(candidate.has_source for candidate in best) else []
-    kinds += _SESSION if any(not candidate.has_source for candidate in best) else []
-    kinds += _LINKS if has_links else []
-    cursor.execute(
-        _NEIGHBOURS.format(kinds=" UNION ALL ".join(kinds)),
+    rows = _NEIGHBOURS.call(
+        cursor,
         question.parameters
         | {
             "best": uuid_array([candidate.id for candidate in best]),
@@ -99,11 +118,14 @@ def find_neighbours(
             "gap": SESSION_GAP,
             "interleaved": _MOST_INTERLEAVED,
             "links": _MOST_LINKS,
+            "with_source": any(candidate.has_source for candidate in best),
+            "with_session": any(not candidate.has_source for candidate in best),
+            "with_links": has_links,
         },
     )
     beside: dict[str, set[str]] = {}
     fresh: dict[str, Candidate] = {}
-    for memory_id, neighbour_id, _, *columns in cursor.fetchall():
+    for memory_id, neighbour_id, _, *columns in rows:
         beside.setdefault(memory_id, set()).add(neighbour_id)
         beside.setdefault(neighbour_id, set()).add(memory_id)
         if columns[0] is not None:

@@ -14,6 +14,7 @@ from typing import Any
 from django.db.backends.utils import CursorWrapper
 from rapidfuzz.distance import OSA
 
+from memories.search.functions import DatabaseFunction
 from spaces.access import SpaceAccess
 
 # Shorter words have too many neighbours for a guess.
@@ -30,14 +31,33 @@ WEIGHT_OF_DISTANCE = {1: 0.6, 2: 0.4}
 WEIGHT_OF_COMPOUND = 0.5
 
 # The first disjunction is what the indexes answer (GIN trigrams, and the key for whole terms), the second what is kept.
-_NEAR = """
-(SELECT %(word)s::text, v.term, v.memory_count FROM memories_vocabularyterm v
- WHERE v.space_id = %(space)s AND v.memory_count > 0
+_STATEMENT = """
+SELECT %(word)s::text, v.term, v.memory_count FROM memories_vocabularyterm v
+WHERE v.space_id = %(space)s AND v.memory_count > 0
    AND (v.term LIKE %(prefix)s OR v.term LIKE %(suffix)s OR v.term LIKE %(middle)s OR v.term = ANY(%(whole)s))
    AND (char_length(v.term) BETWEEN %(shortest)s AND %(longest)s
         OR v.term LIKE %(beginning)s OR v.term LIKE %(ending)s OR v.term = ANY(%(whole)s))
- LIMIT %(most)s)
+LIMIT %(most)s
 """
+_NEAR = DatabaseFunction(
+    name="near_terms",
+    parameters={
+        "space": "uuid",
+        "word": "text",
+        "prefix": "text",
+        "suffix": "text",
+        "middle": "text",
+        "whole": "text[]",
+        "shortest": "int",
+        "longest": "int",
+        "beginning": "text",
+        "ending": "text",
+        "most": "int",
+    },
+    columns={"word": "text", "term": "text", "memory_count": "int"},
+    statement=_STATEMENT,
+    is_planned_each_time=True,
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +78,7 @@ def expand(cursor: CursorWrapper, space: SpaceAccess, unknown: Sequence[str]) ->
     words = words[:MOST_EXPANDED]
     if not words:
         return {}
-    statements = [cursor.mogrify(_NEAR, _conditions(space, word)) for word in words]
+    statements = [cursor.mogrify(_NEAR.call_text(), _conditions(space, word)) for word in words]
     cursor.execute(" UNION ALL ".join(statements))
     near: dict[str, dict[str, int]] = {word: {} for word in words}
     for word, term, memory_count in cursor.fetchall():

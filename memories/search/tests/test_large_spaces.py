@@ -9,7 +9,7 @@ from memories.models import Embedding, EmbeddingIndex, EmbeddingModel, Memory
 from memories.search import facts, legs
 from memories.search.facts import read_facts, reading
 from memories.search.index import BUILDER_LOCK, maintain_indexes
-from memories.search.legs import Meaning, Question, candidates_statement
+from memories.search.legs import Meaning, Question, candidates_function
 from memories.search.service import search
 from memories.search.words import weigh
 from memories.services.terms import split_words
@@ -50,9 +50,11 @@ def plan(access, embedder, *, category=None) -> str:
         assert known.model_id is not None
         meaning = Meaning(embedder.embed_query("apples tree3"), known.model_id, known.uses_index)
         question = Question(space, category, meaning, weigh(known, {}))
-        statement = candidates_statement(question, limit=f"LIMIT {legs.CHUNKS}")
         # A few hundred rows are sorted faster than an index is walked; at true size this needs no help.
         cursor.execute("SET LOCAL enable_sort = off")
+        # As the function runs it: with the owner's rights.
+        cursor.execute("RESET ROLE")
+        statement = candidates_function(question).statement
         cursor.execute("EXPLAIN " + statement, legs.candidates_parameters(question, (), 10))
         return "\n".join(line for (line,) in cursor.fetchall())
 
