@@ -6,9 +6,8 @@ async with endpoint.running():
 """
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -19,16 +18,16 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.keys import presented_key
 from accounts.rate_limit import client_address, note_failure, seconds_to_wait
+from core.asgi import BoundedBody, Message, Receive, Scope, Send
+from core.outages import outage
 from mcp_server import threads
+from mcp_server.envelope import answering_malformed
 from mcp_server.identity import set_access
 from mcp_server.server import server
 from spaces.access import AccessContext, access_for_key
 
 logger = logging.getLogger(__name__)
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 _ALLOWED_METHODS = b"POST, OPTIONS"
@@ -83,21 +82,29 @@ class Endpoint:
         address = client_address(peer, headers.get("x-forwarded-for", ""))
         try:
             wait, access = await threads.authenticate(_admit, address, key)
-        except OperationalError:
+        except OperationalError as error:
             logger.exception("a caller could not be identified")
-            return await _answer(send, 503, headers=[(b"retry-after", b"5")], text="The database does not answer.")
+            return await _answer(send, 503, headers=[(b"retry-after", b"5")], text=f"{outage(error)}.")
         if wait is not None:
             return await _answer(send, 429, headers=[(b"retry-after", str(wait).encode())])
         if access is None:
             return await _answer(send, 401, headers=[(b"www-authenticate", b'Bearer realm="memory"')])
-        length = headers.get("content-length", "")
-        if length.isdecimal() and int(length) > settings.MAXIMUM_BODY_BYTES:
-            allowed = f"at most {settings.MAXIMUM_BODY_BYTES // 2**20} MB are allowed"
-            return await _answer(send, 413, text=f"The body is too large: {allowed}.")
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            return await _answer(send, 415, text="The body must be sent as Content-Type: application/json.")
+        body = BoundedBody(scope, receive)
+        content = await body.read()
+        await body.drain()
+        if body.refusal is not None:
+            refusal = body.refusal
+            return await _answer(send, refusal.status, headers=[*refusal.headers], text=refusal.sentence)
+        if content is None:
+            # The client has left.
+            return None
         if self._manager is None:
             raise RuntimeError("the MCP endpoint is not running: the application's lifespan was not started")
         set_access(access)
-        return await self._manager.handle_request(_accepting_json(scope), receive, send)
+        answering = answering_malformed(content, send)
+        return await self._manager.handle_request(_accepting_json(scope), _replaying(content, receive), answering)
 
 
 def _read_headers(scope: Scope) -> dict[str, str]:
@@ -124,6 +131,16 @@ def _accepting_json(scope: Scope) -> Scope:
     """Answers are JSON whatever a client says it accepts; the SDK would refuse those that leave it out."""
     others = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept"]
     return {**scope, "headers": [*others, (b"accept", b"application/json, text/event-stream")]}
+
+
+def _replaying(content: bytes, receive: Receive) -> Receive:
+    """A body that was read already, then whatever else the client does."""
+    waiting = [{"type": "http.request", "body": content, "more_body": False}]
+
+    async def replayed() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replayed
 
 
 def _is_allowed_host(host: str) -> bool:
@@ -159,7 +176,7 @@ def _with_headers(send: Send, extra: Headers) -> Send:
     if not extra:
         return send
 
-    async def wrapped(message: MutableMapping[str, Any]) -> None:
+    async def wrapped(message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message.get("headers", []), *extra]}
         await send(message)

@@ -9,6 +9,7 @@ import time
 import uuid
 from typing import Any
 
+from django.db import OperationalError
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -30,7 +31,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from core.errors import AppError
+from core.errors import AppError, Busy
+from core.outages import outage
 from core.text import excerpt
 from core.wire import WireModel
 from mcp_server import prompts, threads
@@ -78,6 +80,10 @@ async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResu
     except AppError as error:
         outcome = error.code
         return _failed(error.message)
+    except OperationalError as error:
+        outcome = Busy.code
+        logger.exception("tool %s had no database", tool.name)
+        return _failed(f"{outage(error)}; the same call works a little later.")
     except Exception:
         outcome = "error"
         identifier = uuid.uuid4().hex[:12]
@@ -162,6 +168,9 @@ async def _guarded(function: Any) -> str:
         return str(await threads.call(function, current_access()))
     except AppError as error:
         raise MCPError(INTERNAL_ERROR, _printable(error.message)) from error
+    except OperationalError as error:
+        logger.exception("a read had no database")
+        raise MCPError(INTERNAL_ERROR, f"{outage(error)}; try again a little later.") from error
     except Exception as error:
         identifier = uuid.uuid4().hex[:12]
         logger.exception("a read failed, error %s", identifier)

@@ -9,19 +9,15 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from django.conf import settings
-
+from core.concurrency import AUTHENTICATIONS, CALLS
 from core.database import lent_connection
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Sixteen calls at once are served; authentication has threads of its own, so that slow calls do not shut others out.
-# Together they stay below the connections of the pool, which Django's views share.
-_CALLS = max(1, min(16, settings.DATABASE_POOL_SIZE - 8) if settings.DATABASE_POOL_SIZE else 16)
-_AUTHENTICATIONS = 4
-_call_threads = ThreadPoolExecutor(_CALLS, thread_name_prefix="mcp-call")
-_authentication_threads = ThreadPoolExecutor(_AUTHENTICATIONS, thread_name_prefix="mcp-auth")
+# Authentication has threads of its own, so that slow calls do not shut others out.
+_call_threads = ThreadPoolExecutor(CALLS, thread_name_prefix="mcp-call")
+_authentication_threads = ThreadPoolExecutor(AUTHENTICATIONS, thread_name_prefix="mcp-auth")
 
 
 async def call(function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:

@@ -1,8 +1,6 @@
 """The whole site as one ASGI application: `/mcp` goes to the MCP endpoint, `/git/` to git, the rest to Django."""
 
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
@@ -11,14 +9,12 @@ from django.core.asgi import get_asgi_application
 django_application = get_asgi_application()
 
 # Models can be imported only now that Django is set up.
+from core.asgi import Receive, Scope, Send  # noqa: E402
 from history.http.endpoint import GitEndpoint  # noqa: E402
 from history.http.requests import PREFIX as GIT_PREFIX  # noqa: E402
 from mcp_server.endpoint import Endpoint  # noqa: E402
-from memory_site.body_limit import bounded  # noqa: E402
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+from memory_site.admission import admitted  # noqa: E402
+from memory_site.health import livez  # noqa: E402
 
 # Both are served alike: a redirect between them would turn a POST into a GET in some clients.
 MCP_PATHS = ("/mcp", "/mcp/")
@@ -42,7 +38,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"].startswith(GIT_PREFIX):
             await git_endpoint(scope, receive, send)
             return
-        await bounded(django_application, scope, receive, send)
+        if scope["path"] == "/livez":
+            await livez(scope, send)
+            return
+        await admitted(django_application, scope, receive, send)
         return
     await django_application(scope, receive, send)  # type: ignore[arg-type]
 

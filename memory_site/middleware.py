@@ -1,5 +1,7 @@
-"""What holds for every request of the REST API: size and rate before anything else, and problems for every error."""
+"""What holds for every request of the REST API: size and rate before anything else, problems for every error, a line in
+the log."""
 
+import time
 from collections.abc import Callable
 
 from django.conf import settings
@@ -8,8 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from accounts.keys import presented_key
 from accounts.rate_limit import client_address, note_failure, seconds_to_wait
 from memory_site.problems import CONTENT_TYPE, problem, too_large_problem
+from memory_site.refusals import API_PREFIX
+from memory_site.request_log import log_request
+from spaces.access import AccessContext
 
-_PREFIX = "/api/"
 # The description is for people who have no key yet.
 _OPEN = ("/api/v1/docs", "/api/v1/openapi.json")
 _DETAILS = {
@@ -27,8 +31,26 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not f"{request.path}/".startswith(_PREFIX):
+        if not f"{request.path}/".startswith(API_PREFIX):
             return self.get_response(request)
+        began_at = time.perf_counter()
+        method = request.method or ""
+        if method == "HEAD":
+            # What GET would answer; the server sends no body for it.
+            request.method = "GET"
+        response = self._served(request)
+        request.method = method
+        access = getattr(request, "auth", None)
+        log_request(
+            method,
+            request.path,
+            response.status_code,
+            time.perf_counter() - began_at,
+            access if isinstance(access, AccessContext) else None,
+        )
+        return response
+
+    def _served(self, request: HttpRequest) -> HttpResponse:
         length = request.headers.get("Content-Length", "")
         if length.isdecimal() and int(length) > settings.MAXIMUM_BODY_BYTES:
             return too_large_problem(request)

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from core.errors import AccessDenied, AppError, Busy, Conflict, Invalid, NotFound, ProviderUnavailable
+from core.outages import outage
 from core.text import excerpt
 
 logger = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ _TITLES = {
     403: "Access denied",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict",
     413: "Too large",
     415: "Unsupported media type",
@@ -84,11 +86,12 @@ def too_large_problem(request: HttpRequest) -> HttpResponse:
 
 def busy_problem(request: HttpRequest, error: Exception) -> HttpResponse:
     """The database is gone, out of connections or too slow: worth another try, unlike an error of ours."""
-    logger.error("%s %s found no database", request.method, request.path, exc_info=error)
+    said = outage(error)
+    logger.error("%s %s: %s", request.method, request.path, said, exc_info=error)
     return problem(
         request,
         503,
-        f"The database does not answer; try again in {_BUSY_SECONDS} seconds.",
+        f"{said}; try again in {_BUSY_SECONDS} seconds.",
         headers={"Retry-After": str(_BUSY_SECONDS)},
     )
 

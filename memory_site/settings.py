@@ -111,7 +111,7 @@ TEMPLATES = [
     },
 ]
 
-DATABASE_POOL_SIZE = env.number("DATABASE_POOL_SIZE", default=24)
+DATABASE_POOL_SIZE = env.number("DATABASE_POOL_SIZE", default=48)
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default="postgres://memory@127.0.0.1:5432/memory")
 }
@@ -166,6 +166,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Bodies larger than this are refused before they are read: a PDF of 20 MB as base64, and room for the rest.
 MAXIMUM_BODY_BYTES = 30 * 1024 * 1024
+# A body that takes longer, from the first byte that is read of it to the last, is refused: 30 MB at 4 Mbit a second.
+MAXIMUM_BODY_SECONDS = 60
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAXIMUM_BODY_BYTES
 
 # 300 requests a minute per key, as in the reference system; counted in Redis, so that it holds across workers.

@@ -1,4 +1,4 @@
-"""All addresses beside `/mcp`, which `memory_site.asgi` serves itself."""
+"""All addresses beside `/mcp` and `/livez`, which `memory_site.asgi` serves itself."""
 
 from django.contrib import admin
 from django.urls import path
@@ -12,6 +12,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", api.urls),
     path("health", health.health, name="health"),
-    path("livez", health.livez, name="livez"),
     path("readyz", health.readyz, name="readyz"),
 ]

@@ -20,6 +20,7 @@ from django.http.request import split_domain_port, validate_host
 from accounts.rate_limit import client_address, note_failure, seconds_to_wait
 from core.database import lent_connection
 from core.errors import AccessDenied, AppError, Busy, Invalid, NotFound
+from core.outages import outage
 from history.git import GitUnavailable
 from history.http.answers import Answer, Receive, Scope, Send, while_connected
 from history.http.bodies import BodyRefused, read_body
@@ -84,9 +85,9 @@ class GitEndpoint:
         except AppError as error:
             status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), 400)
             await answer.refuse(Refusal(status, error.message))
-        except OperationalError:
+        except OperationalError as error:
             logger.exception("a git request found no database")
-            await answer.refuse(Refusal(503, "The database does not answer.", [(b"retry-after", b"5")]))
+            await answer.refuse(Refusal(503, f"{outage(error)}.", [(b"retry-after", b"5")]))
 
     async def _serve(self, scope: Scope, receive: Receive, answer: Answer) -> None:
         headers = read_headers(scope)

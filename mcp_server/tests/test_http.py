@@ -8,9 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 from django.db import OperationalError
+from psycopg_pool import PoolTimeout
 
 from accounts.models import ApiKey
-from mcp_server import endpoint
+from mcp_server import endpoint, tools
 from memories.tests.factories import make_key, make_person, make_space
 from spaces.access import access_for_key
 from tests.live import ERAS, Agent, post, tool_call
@@ -148,7 +149,30 @@ def test_a_body_over_the_limit_is_refused(site, key, settings):
 def test_a_body_of_untold_length_is_refused_over_the_limit_too(site, key, settings):
     headers = {"X-Api-Key": key, "Content-Type": "application/json"}
     chunks = (b"x" * 2**20 for _ in range(settings.MAXIMUM_BODY_BYTES // 2**20 + 1))
-    assert httpx2.post(f"{site}/mcp", content=chunks, headers=headers, timeout=60).status_code == 413
+    answer = httpx2.post(f"{site}/mcp", content=chunks, headers=headers, timeout=60)
+    assert answer.status_code == 413
+    assert answer.text == "The body is too large: at most 30 MB are allowed."
+
+
+@pytest.mark.parametrize("era", ["2026-07-28", None])
+@pytest.mark.parametrize("sent", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_body_that_is_not_sent_as_json_is_refused(site, key, era, sent):
+    headers = {"MCP-Protocol-Version": era} if era else {}
+    answer = post(site, key, WHO, **headers, **{"Content-Type": sent})
+    assert answer.status_code == 415
+    assert "application/json" in answer.text
+
+
+@pytest.mark.parametrize("identifier", [{}, [], None, 1.5, True])
+def test_a_request_whose_id_is_none_is_told_so(site, key, identifier):
+    answer = post(site, key, WHO | {"id": identifier})
+    assert answer.status_code == 400
+    assert (answer.json()["id"], answer.json()["error"]["code"]) == (None, -32600)
+
+
+def test_a_notification_gets_an_empty_answer(site, key):
+    answer = post(site, key, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert (answer.status_code, answer.content) == (202, b"")
 
 
 def test_a_database_that_does_not_answer_is_said_to(site, key, monkeypatch):
@@ -159,6 +183,19 @@ def test_a_database_that_does_not_answer_is_said_to(site, key, monkeypatch):
     answer = post(site, key, WHO)
     assert (answer.status_code, answer.text) == (503, "The database does not answer.")
     assert answer.headers["retry-after"] == "5"
+
+
+def test_a_pool_without_a_free_connection_is_no_missing_database(site, key, monkeypatch):
+    def exhausted(*arguments: object) -> None:
+        raise OperationalError("a detail of ours") from PoolTimeout("another")
+
+    monkeypatch.setattr(endpoint, "access_for_key", exhausted)
+    answer = post(site, key, WHO)
+    assert answer.status_code == 503
+    assert "busy" in answer.text
+    monkeypatch.undo()
+    monkeypatch.setattr(tools, "space_summaries", exhausted)
+    assert "The server is busy" in Agent(site, key).error("whoAmI")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"\xff\xfe", b"[" * 100_000])

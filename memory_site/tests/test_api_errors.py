@@ -9,6 +9,7 @@ from django.db import InterfaceError, OperationalError
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg_pool import PoolTimeout
 
 from memories.models import Memory
 from memories.tests.factories import make_access, make_key, make_person, make_space, remember
@@ -201,6 +202,18 @@ def test_a_database_that_is_gone_is_worth_another_try(client, monkeypatch, error
     monkeypatch.setattr(rest, "access_for_key", gone)
     answer = client.get("/api/v1/me")
     assert "example" not in str(problem(answer, 503))
+    assert int(answer["Retry-After"]) >= 1
+
+
+def test_a_pool_without_a_free_connection_is_no_missing_database(client, monkeypatch):
+    from spaces import rest
+
+    def exhausted(*args, **kwargs):
+        raise OperationalError("couldn't get a connection") from PoolTimeout("after 10 s")
+
+    monkeypatch.setattr(rest, "access_for_key", exhausted)
+    answer = client.get("/api/v1/me")
+    assert str(problem(answer, 503)["detail"]).startswith("The server is busy")
     assert int(answer["Retry-After"]) >= 1
 
 

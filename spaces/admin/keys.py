@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -192,6 +193,10 @@ class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
 
     def secret_view(self, request: HttpRequest, key_id: uuid.UUID) -> HttpResponse:
         """The key itself, on the one page after it was made; a reload finds it gone."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if not self.get_queryset(request).filter(pk=key_id).exists():
+            raise Http404
         kept = request.session.get(_SECRETS_IN_SESSION, {})
         sealed = kept.pop(str(key_id), None)
         request.session.modified = True

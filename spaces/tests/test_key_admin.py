@@ -1,6 +1,7 @@
 """The key's pages: shown once, never again, and every change through the one service."""
 
 import re
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -63,8 +64,12 @@ def test_another_session_of_the_same_administrator_does_not_see_the_key():
 def test_the_page_of_a_key_is_for_those_who_signed_in():
     page = add(superuser())
     assert "/login/" in Client().get(page).url
-    client, _ = staff()
-    assert shown_key(client.get(page)) is None
+    client, _ = staff("view_apikey", "add_apikey")
+    assert client.get(page).status_code == 403
+
+
+def test_there_is_no_page_for_a_key_that_is_none():
+    assert superuser().get(reverse("admin:accounts_apikey_secret", args=[uuid.uuid4()])).status_code == 404
 
 
 def test_a_key_rests_nowhere_in_clear():
