@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from core.text import excerpt
-from memories import contested_admin
+from memories import contested_admin, embedding_models_admin
 from memories.contested_admin import ReasonForm
-from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding
+from memories.models import Edge, EmbeddingIndex, Memory, PendingEmbedding
 from memories.services.forget import forget_by_id
 from memories.services.restore import restore_memory
 from spaces.access import AccessContext
-from spaces.staff import SpaceOwnedAdmin, managed_space_ids
+from spaces.staff import SpaceOwnedAdmin
 
-__all__ = ["MemoryAdmin", "contested_admin"]
+__all__ = ["MemoryAdmin", "contested_admin", "embedding_models_admin"]
 
 
 @admin.register(Memory)
@@ -103,14 +103,3 @@ class PendingEmbeddingAdmin(SpaceOwnedAdmin):
 class EmbeddingIndexAdmin(SpaceOwnedAdmin):
     list_display = ("space", "model", "row_count", "is_ready", "name", "updated_at")
     list_select_related = ("space", "model")
-
-
-@admin.register(EmbeddingModel)
-class EmbeddingModelAdmin(SpaceOwnedAdmin):
-    """Models belong to no space: superusers see them."""
-
-    list_display = ("slug", "dimensions", "created_at")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingModel]:
-        rows: QuerySet[EmbeddingModel] = admin.ModelAdmin.get_queryset(self, request)
-        return rows if managed_space_ids(request.user) is None else rows.none()

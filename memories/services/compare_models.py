@@ -6,6 +6,7 @@ comparison = compare_models(access, ["Who signs off releases?"], candidate)
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from core.errors import Conflict, Invalid
 from core.paging import clamp_limit
@@ -39,6 +40,12 @@ class ComparedQuestion:
     searched: Found
     candidate: Found
     overlap: float
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The texts found, rank by rank; "" where one list is shorter."""
+        left, right = ([text for _, text, _ in found.matches] for found in (self.searched, self.candidate))
+        return list(zip_longest(left, right, fillvalue=""))
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,10 @@ class ModelStatus:
     def done(self) -> int:
         return self.total - self.remaining
 
+    @property
+    def minutes_left(self) -> int | None:
+        return None if self.seconds_left is None else max(round(self.seconds_left / 60), 1)
+
 
 def list_models() -> list[EmbeddingModel]:
     """All models, the one searched by first. The settings' default model is among them from its first use on."""
