@@ -25,6 +25,11 @@ from documents.models import Attributed, Document
 from memories.contested_models import MAXIMUM_REASON as MAXIMUM_REASON
 from memories.contested_models import Decision as Decision
 from memories.contested_models import Resolution as Resolution
+from memories.note_models import FollowUp as FollowUp
+from memories.note_models import MemoryTag as MemoryTag
+from memories.note_models import NoteStatus, Titled
+from memories.note_models import SourceRef as SourceRef
+from memories.note_models import Version as Version
 from spaces.models import Space, SpaceOwnedQuerySet
 
 MAXIMUM_CATEGORY = 100
@@ -37,13 +42,20 @@ class MemoryQuerySet(SpaceOwnedQuerySet):
     def active(self) -> "MemoryQuerySet":
         return self.filter(is_active=True)
 
+    def notes(self) -> "MemoryQuerySet":
+        """Notes that were not deleted: a deleted note is a forgotten memory."""
+        return self.filter(is_active=True, slug__isnull=False)
+
     def newest_first(self) -> "MemoryQuerySet":
         """By creation time; the id settles equal times, so that pages are stable."""
         return self.order_by("-created_at", "-id")
 
 
-class Memory(Attributed):
-    """One thing worth remembering, verbatim. Text never changes: an update is a new memory that supersedes this one."""
+class Memory(Titled, Attributed):
+    """One thing worth remembering: a fact, whose text never changes, or a note, which has a title in a topic.
+
+    An update of a fact is a new memory that supersedes it; a note is edited, and `Version` keeps what it said.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     space = models.ForeignKey(Space, models.CASCADE, related_name="memories", verbose_name=_("space"))
@@ -70,7 +82,7 @@ class Memory(Attributed):
     )
     deactivated_at = models.DateTimeField(_("forgotten"), null=True, editable=False)
     deactivation_reason = models.CharField(_("reason"), max_length=MAXIMUM_REASON, blank=True, editable=False)
-    # SHA-256 of category and text: the same statement is not remembered twice in a space.
+    # SHA-256 of category and text: the same fact is not remembered twice in a space.
     content_hash = models.BinaryField(max_length=32, editable=False)
     # Number of terms with repetitions: the document length of BM25.
     term_total = models.PositiveIntegerField(default=0, editable=False)
@@ -94,6 +106,16 @@ class Memory(Attributed):
             models.Index(
                 fields=("space", "source", "created_at"), name="memory_by_source", condition=Q(source__isnull=False)
             ),
+            models.Index(
+                fields=("space", "-updated_at", "-id"),
+                name="note_by_update",
+                condition=Q(is_active=True, slug__isnull=False),
+            ),
+            models.Index(
+                fields=("space", "-updated_at", "-id"),
+                name="note_to_follow_up",
+                condition=Q(is_active=True, follow_up_status__isnull=False),
+            ),
             GinIndex(
                 F("space_id"),
                 OpClass("text", name="gin_trgm_ops"),
@@ -103,8 +125,22 @@ class Memory(Attributed):
         )
         constraints = (
             models.UniqueConstraint(
-                "space", "content_hash", condition=Q(is_active=True), name="memory_active_text_once_per_space"
+                "space",
+                "content_hash",
+                condition=Q(is_active=True, slug__isnull=True),
+                name="memory_active_text_once_per_space",
             ),
+            models.UniqueConstraint(
+                fields=("space", "topic", "slug"),
+                condition=Q(is_active=True, slug__isnull=False),
+                name="note_once_per_topic_and_slug",
+            ),
+            models.CheckConstraint(
+                condition=Q(title__isnull=True, slug__isnull=True, topic__isnull=True)
+                | Q(title__isnull=False, slug__isnull=False, topic__isnull=False),
+                name="memory_note_has_title_and_topic",
+            ),
+            models.CheckConstraint(condition=Q(status__in=NoteStatus.values), name="memory_status_is_known"),
             models.CheckConstraint(
                 condition=Q(is_active=False) | Q(deactivated_at__isnull=True, superseded_by__isnull=True),
                 name="memory_active_is_not_deactivated",
@@ -112,19 +148,44 @@ class Memory(Attributed):
         )
 
     def __str__(self) -> str:
-        return self.text[:80]
+        return self.title or self.text[:80]
+
+    @property
+    def embedded_text(self) -> str:
+        """What is embedded: a note's title stands over its text."""
+        return f"{self.title}\n\n{self.text}" if self.title else self.text
+
+
+RelationWire = Literal[
+    "Updates", "Extends", "Derives", "related_to", "same_as", "follow_up_of", "mentions", "causes", "fixes",
+    "contradicts",
+]  # fmt: skip
 
 
 class RelationType(models.IntegerChoices):
-    """How one memory acts on another."""
+    """How one memory acts on another. Among notes `UPDATES` is called `supersedes`: it is one and the same relation."""
 
     UPDATES = 0, _("Updates")
     EXTENDS = 1, _("Extends")
     DERIVES = 2, _("Derives")
+    RELATED_TO = 3, _("is related to")
+    SAME_AS = 4, _("is the same as")
+    FOLLOW_UP_OF = 5, _("follows up")
+    MENTIONS = 6, _("mentions")
+    CAUSES = 7, _("causes")
+    FIXES = 8, _("fixes")
+    CONTRADICTS = 9, _("contradicts")
 
     @property
-    def wire(self) -> Literal["Updates", "Extends", "Derives"]:
-        return self.name.capitalize()  # type: ignore[return-value]
+    def wire(self) -> RelationWire:
+        """The name on the wire of memories."""
+        is_of_facts = self <= RelationType.DERIVES
+        return self.name.capitalize() if is_of_facts else self.name.lower()  # type: ignore[return-value]
+
+    @property
+    def link_name(self) -> str:
+        """The name among notes."""
+        return "supersedes" if self is RelationType.UPDATES else self.name.lower()
 
 
 class EdgeQuerySet(SpaceOwnedQuerySet):
@@ -135,6 +196,8 @@ class EdgeQuerySet(SpaceOwnedQuerySet):
             relation_type=RelationType.UPDATES,
             from_memory__is_active=True,
             to_memory__is_active=True,
+            # A note that was superseded is still found, and says that it is outdated: there is nothing to decide.
+            to_memory__status=NoteStatus.CURRENT,
         )
 
     def resolved(self) -> Self:

@@ -7,7 +7,7 @@ from core.paging import Page
 from core.wire import Moment, WireModel, fit_texts
 from documents.wire import authorship
 from memories.graph import Graph
-from memories.models import Memory, RelationType
+from memories.models import Memory, RelationType, RelationWire
 from memories.search.results import Match, RelatedMemory, SearchResult
 from memories.services.forget import Forgotten
 from memories.services.save import Saved
@@ -81,7 +81,7 @@ class WireRelatedMemory(WireModel):
     id: UUID
     text: str
     text_truncated: bool | None = None
-    relation_type: Literal["Updates", "Extends", "Derives"]
+    relation_type: RelationWire
     hops: int
     is_active: bool
     direction: Literal["Outgoing", "Incoming"]
@@ -246,7 +246,7 @@ class WireGraphEdge(WireModel):
 
     from_memory_id: UUID
     to_memory_id: UUID
-    relation_type: Literal["Updates", "Extends", "Derives"]
+    relation_type: RelationWire
     note: str | None = None
 
 

@@ -184,6 +184,9 @@ for _name, _value in (
             f"{_name} must be at least 1, not {_value} (RATE_LIMIT_ENABLED=0 turns the limit off)."
         )
 
+# Where notes go that name no topic.
+NOTES_INBOX_TOPIC = env.text("NOTES_INBOX_TOPIC", default="allgemein")
+
 EMBEDDINGS_PROVIDER = env.text("EMBEDDINGS_PROVIDER", default="local").lower()
 EMBEDDINGS_ENDPOINT = env.text("EMBEDDINGS_ENDPOINT", default="")
 EMBEDDINGS_API_KEY = env.text("EMBEDDINGS_API_KEY", default="")

@@ -56,6 +56,14 @@ class Language(models.TextChoices):
     TURKISH = "turkish", _("Turkish")
 
 
+class Sensitivity(models.TextChoices):
+    """How careful one has to be with what a space holds. It is told, and changes nobody's access."""
+
+    LOW = "low", _("low")
+    MEDIUM = "medium", _("medium")
+    HIGH = "high", _("high")
+
+
 class AccessLevel(models.IntegerChoices):
     """How far access to a space goes; compared with `>=`."""
 
@@ -87,6 +95,9 @@ class Space(models.Model):
         choices=Language.choices,
         default=Language.ENGLISH,
         help_text=_("The main language of its texts, for word search; search by meaning needs no language."),
+    )
+    sensitivity = models.CharField(
+        _("sensitivity"), max_length=10, choices=Sensitivity.choices, default=Sensitivity.MEDIUM
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
@@ -179,3 +190,46 @@ class SpaceOwnedQuerySet(models.QuerySet[Any]):
     def in_any_space(self, access: "AccessContext") -> Self:
         """Rows of all spaces the caller may read; none at all for a caller without spaces."""
         return self.filter(space_id__in=[space.id for space in access.spaces])
+
+
+MAXIMUM_TOPIC_SLUG = 64
+MAXIMUM_TOPIC_NAME = 255
+MAXIMUM_TOPIC_DEPTH = 20
+_MAXIMUM_PATH = MAXIMUM_TOPIC_DEPTH * (MAXIMUM_TOPIC_SLUG + 1)
+
+
+class TopicQuerySet(SpaceOwnedQuerySet):
+    def at_or_below(self, path: str) -> Self:
+        """The topic at `path` and everything below it: a range, which an index answers under row-level security."""
+        return self.filter(Q(path=path) | Q(path__gt=path + "/", path__lt=path + chr(ord("/") + 1)))
+
+
+class Topic(models.Model):
+    """A place for notes, inside another one or at the top of its space. `slug` and `path` never change."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    space = models.ForeignKey(Space, models.CASCADE, related_name="topics", verbose_name=_("space"))
+    parent = models.ForeignKey(
+        "self", models.CASCADE, null=True, blank=True, related_name="children", verbose_name=_("inside")
+    )
+    slug = models.CharField(_("slug"), max_length=MAXIMUM_TOPIC_SLUG)
+    name = models.CharField(_("name"), max_length=MAXIMUM_TOPIC_NAME)
+    # The slugs from the top down to this one, with “/” between them.
+    path = models.CharField(_("path"), max_length=_MAXIMUM_PATH, db_collation="C", editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    objects = TopicQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("topic")
+        verbose_name_plural = _("topics")
+        ordering = ("path",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("space", "parent", "slug"), nulls_distinct=False, name="topic_once_in_its_place"
+            ),
+            models.UniqueConstraint(fields=("space", "path"), name="topic_once_per_path"),
+        )
+
+    def __str__(self) -> str:
+        return self.path

@@ -13,6 +13,7 @@ from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line, clean_uuid
 from memories.models import MAXIMUM_REASON, Decision, Edge, Memory, RelationType, Resolution
 from memories.services.forget import deactivate
+from memories.services.record import recording
 from memories.services.restore import bring_back, model_or_none, told_again
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
@@ -40,7 +41,7 @@ def resolve_contested(
     reason = clean_line(reason, "reason", maximum=MAXIMUM_REASON)
     edge, space = _locate(access, pair_id, container_tag)
     removed = _removed(edge, chosen, memory_id)
-    with bound(space):
+    with recording(access, space.id, f"Decide about a contested pair: {chosen.wire}"):
         _require_contested(space, edge, _lock(space, edge))
         if removed is not None:
             superseded_by = edge.from_memory_id if chosen is Decision.SUPERSEDE else None
@@ -70,7 +71,7 @@ def reopen_contested(
     model = model_or_none()
     standing: Resolution | None = None
     try:
-        with bound(space):
+        with recording(access, space.id, "Reopen a contested pair"):
             _lock(space, edge)
             standing = _standing(space, edge)
             if standing is None:

@@ -58,7 +58,7 @@ def embed_memory(memory: Memory, model: ActiveModel, chunks: Sequence[str] | Non
     A failure is noted with its reason and the time of the next attempt, and is never raised: the memory is stored and
     found by its words either way.
     """
-    passages = chunks if chunks is not None else split_passages(memory.text, model.embedder.spec)
+    passages = chunks if chunks is not None else split_passages(memory.embedded_text, model.embedder.spec)
     try:
         vectors = model.embedder.embed_passages(passages)
     except ProviderUnavailable as error:
@@ -81,9 +81,15 @@ def settle(memory: Memory, model: ActiveModel, vectors: Sequence[Vector]) -> boo
 
 
 def store_embedding(memory: Memory, model_id: int, vectors: Sequence[Vector]) -> None:
-    """Write the chunks of a memory and settle its debt, unless it was forgotten in the meantime."""
+    """Write the chunks of a memory and settle its debt, unless it was forgotten in the meantime.
+
+    The debt of a note that says something else by now stays.
+    """
     with bound(memory.space_id):
-        still_active = Memory.objects.select_for_update().filter(id=memory.id, is_active=True).exists()
+        row = Memory.objects.select_for_update().filter(id=memory.id, is_active=True).first()
+        still_active = row is not None
+        if row is not None and row.embedded_text != memory.embedded_text:
+            return
         PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).delete()
         if still_active:
             with connection.cursor() as cursor:

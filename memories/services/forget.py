@@ -17,6 +17,7 @@ from memories.models import MAXIMUM_MEMORY, MAXIMUM_REASON, Memory
 from memories.queries import locate_memory
 from memories.search.service import similar_statements
 from memories.services.embeddings import remove_embeddings
+from memories.services.record import recording
 from memories.services.terms import remove_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
@@ -100,7 +101,7 @@ def deactivate(
     `restore_memory` brings them back. Raises `Invalid` for a reason that is too long.
     """
     reason = clean_line(reason, "reason", maximum=MAXIMUM_REASON, required=False)
-    with bound(space):
+    with recording(access, space.id, f"Forget {len(ids)} memories" if len(ids) > 1 else "Forget a memory") as record:
         # By id, so that two callers who forget the same memories wait for each other instead of deadlocking.
         rows = list(Memory.objects.in_space(space).active().filter(id__in=ids).select_for_update().order_by("id"))
         now = timezone.now()
@@ -115,4 +116,5 @@ def deactivate(
         )
         remove_terms(space.id, rows)
         remove_embeddings(space.id, rows)
+        record.changed(*[memory.id for memory in rows])
     return rows

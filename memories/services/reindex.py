@@ -7,7 +7,7 @@ from kombu.exceptions import OperationalError
 
 from memories.models import Memory
 from memories.services.save import term_context
-from memories.services.terms import add_terms
+from memories.services.terms import add_terms, note_terms
 from spaces.isolation import bound
 from spaces.models import Space
 
@@ -20,14 +20,14 @@ def reindex_words(space: Space) -> int:
     with bound(space):
         # Postings refer to the space, so this waits for saves under way and holds back new ones.
         space = Space.objects.select_for_update().get(id=space.id)
-        rows = Memory.objects.filter(space=space, is_active=True).select_related("created_by")
+        rows = Memory.objects.filter(space=space, is_active=True).select_related("created_by", "topic")
         memories = list(rows.select_for_update(of=("self",)).order_by("id"))
         with connection.cursor() as cursor:
             for table in ("memories_memoryterm", "memories_vocabularyterm", "memories_spacestatistics"):
                 cursor.execute(f"DELETE FROM {table} WHERE space_id = %s", [space.id])  # noqa: S608 - fixed names
         for memory in memories:
             author = memory.created_by.display_name if memory.created_by else ""
-            add_terms(memory, space.language, term_context(author, memory.created_at))
+            add_terms(memory, space.language, [*term_context(author, memory.created_at), *note_terms(memory)])
     return len(memories)
 
 

@@ -14,8 +14,9 @@ from memories.models import Memory, Resolution
 from memories.queries import locate_memory
 from memories.services.embeddings import ActiveModel, active_model, owe_embedding
 from memories.services.queue import request_embedding
+from memories.services.record import recording
 from memories.services.save import term_context
-from memories.services.terms import add_terms
+from memories.services.terms import add_terms, note_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
 from spaces.models import AccessLevel
@@ -38,7 +39,7 @@ def restore_memory(access: AccessContext, memory_id: object, *, container_tag: s
     memory, space = locate_memory(access, memory_id, container_tag=container_tag, level=AccessLevel.READ_WRITE)
     model = model_or_none()
     try:
-        with bound(space):
+        with recording(access, space.id, "Restore a memory"):
             changed = bring_back(access, space, memory.id, model)
     except IntegrityError:
         raise told_again(space, memory) from None
@@ -54,13 +55,13 @@ def model_or_none() -> ActiveModel | None:
 
 
 def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None) -> bool:
-    """Make a memory active again within the caller's transaction; False when it is. The worker embeds it after that.
+    """Make a memory active again within the caller's recording; False when it is. The worker embeds it after that.
 
     A decision about a contested pair that took it out of search is taken back with it.
 
     Raises `NotFound` when it is gone, and `IntegrityError` when its text is active already as another memory.
     """
-    rows = Memory.objects.in_space(space).select_related("created_by").select_for_update(of=("self",))
+    rows = Memory.objects.in_space(space).select_related("created_by", "topic").select_for_update(of=("self",))
     memory: Memory | None = rows.filter(id=memory_id).first()
     if memory is None:
         raise NotFound(f"Memory {memory_id} was deleted a moment ago.")
@@ -83,13 +84,17 @@ def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, 
     )
     owe_embedding(memory, model)
     author = memory.created_by.display_name if memory.created_by else ""
-    add_terms(memory, space.language, term_context(author, memory.created_at))
+    add_terms(memory, space.language, [*term_context(author, memory.created_at), *note_terms(memory)])
     request_embedding()
+    with recording(access, space.id, "Restore a memory") as record:
+        record.changed(memory.id)
     return True
 
 
 def told_again(space: SpaceAccess, memory: Memory) -> Conflict:
     """The refusal to restore a memory whose text is active as another one."""
+    if memory.is_note:
+        return Conflict(f"Another note has the title and the topic of note {memory.id} by now; rename that one first.")
     with bound(space):
         twin = Memory.objects.in_space(space).active().filter(content_hash=bytes(memory.content_hash)).first()
     if twin is None:

@@ -17,6 +17,7 @@ from memories.embedding.service import split_passages
 from memories.models import MAXIMUM_CATEGORY, MAXIMUM_MEMORY, MAXIMUM_SOURCE, Memory
 from memories.services.embeddings import MAXIMUM_CHUNKS_INLINE, ActiveModel, active_model, embed_memory, owe_embedding
 from memories.services.queue import request_embedding
+from memories.services.record import recording
 from memories.services.terms import add_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
@@ -56,8 +57,9 @@ def save_memory(
     model = _model_or_none()
     digest = content_hash(text, category)
     try:
-        with bound(space):
+        with recording(access, space.id, "Save a memory") as record:
             memory = _store(access, space, text, category, source, digest, model)
+            record.created(memory.id)
     except IntegrityError:
         # Only another save of the same statement can be in the way; when it is, it is the answer.
         with bound(space):

@@ -10,12 +10,12 @@ import re
 import unicodedata
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 
-from memories.models import Memory
+from memories.models import Memory, MemoryTag
 
 # Han, Hiragana, Katakana, Bopomofo, Thai, Lao, Myanmar, Khmer: no blanks between words. U+3005-3007 and U+30FC extend.
 _UNSPACED = re.compile(
@@ -33,6 +33,8 @@ _UNSTEMMED = "simple"
 # A posting's weight stops growing long before this (BM25 saturates); smallint holds it.
 _MOST_COUNTED = 255
 _LONGEST_COUNTED = 32_767
+# Characters; each is four bytes at most, and PostgreSQL keeps the positions of a word beside it.
+_LONGEST_PART = 100_000
 
 _INSERT = """
 WITH words AS (
@@ -101,12 +103,13 @@ def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> Non
     text = "\n".join([memory.text, memory.category or "", memory.source or "", *context])
     split = split_words(text, language)
     counted = Counter(gram for run in split.runs for gram in all_grams(run))
+    parts = [(language, part) for language, words in split.words.items() for part in _parts(words)]
     with connection.cursor() as cursor:
         cursor.execute(
             _INSERT,
             {
-                "languages": list(split.words),
-                "words": list(split.words.values()),
+                "languages": [language for language, _ in parts],
+                "words": [words for _, words in parts],
                 "grams": list(counted),
                 "gram_frequencies": list(counted.values()),
                 "most": _MOST_COUNTED,
@@ -118,6 +121,14 @@ def add_terms(memory: Memory, language: str, context: Sequence[str] = ()) -> Non
         (total,) = cursor.fetchone() or (0,)
         cursor.execute(_COUNT_IN, {"space": memory.space_id, "memory": memory.id, "total": total})
     memory.term_total = int(total)
+
+
+def note_terms(memory: Memory) -> list[str]:
+    """What is indexed with the words of a note beside its text: title, tags and where it stands. None for a fact."""
+    if memory.title is None or memory.topic is None:
+        return []
+    tags = [tag.name for tag in MemoryTag.objects.filter(space_id=memory.space_id, memory_id=memory.id)]
+    return [memory.title, *tags, memory.topic.path, memory.topic.name]
 
 
 def remove_terms(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
@@ -156,6 +167,17 @@ def all_grams(run: str) -> list[str]:
 def pairs(run: str) -> list[str]:
     """The adjacent pairs of a stretch of characters."""
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _parts(words: str) -> Iterator[str]:
+    """Words in stretches that PostgreSQL can index at once: the words of one may take a megabyte at most."""
+    start = 0
+    while len(words) - start > _LONGEST_PART:
+        border = words.rfind(" ", start, start + _LONGEST_PART)
+        end = border if border > start else start + _LONGEST_PART
+        yield words[start:end]
+        start = end
+    yield words[start:]
 
 
 def _stemmer(word: str, language: str) -> str:
