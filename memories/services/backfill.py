@@ -135,7 +135,7 @@ def _grouped(memories: Sequence[Memory], model: ActiveModel) -> Iterator[list[tu
     group: list[tuple[Memory, list[str]]] = []
     size = 0
     for memory in memories:
-        passages = list(split_passages(memory.text, model.embedder.spec))
+        passages = list(split_passages(memory.embedded_text, model.embedder.spec))
         if group and size + len(passages) > MOST_PASSAGES:
             yield group
             group, size = [], 0
