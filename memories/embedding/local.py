@@ -3,6 +3,7 @@
 import os
 import threading
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec as find_module
@@ -16,6 +17,9 @@ from memories.embedding.registry import LOCAL_MODEL, ModelSpec, find_spec
 # How much longer normalising may make a text, and how much of a short one is kept whatever it grows to, in characters.
 _MOST_GROWN = 4
 _ALWAYS_KEPT = 200
+# Tokens of a question that count: a hundred words of any language, and as much as of a passage. Each one costs a
+# millisecond or more, and short words or signs are a token each.
+MOST_QUERY_TOKENS = 256
 _ENGINE_PATTERN = "_engine*"
 
 
@@ -64,6 +68,17 @@ def _normalised(text: str) -> str:
     return unicodedata.normalize("NFKC", text)[: max(_MOST_GROWN * len(text), _ALWAYS_KEPT)]
 
 
+def _beginning(engine: Any, text: str) -> str:
+    """The longest beginning of `text` that has no more than `MOST_QUERY_TOKENS`."""
+    if engine.token_count(text) <= MOST_QUERY_TOKENS:
+        return text
+    # Counting takes microseconds; a longer beginning has hardly ever fewer tokens.
+    longer = bisect_right(
+        range(1, len(text) + 1), MOST_QUERY_TOKENS, key=lambda length: int(engine.token_count(text[:length]))
+    )
+    return text[: max(longer, 1)]
+
+
 class LocalEmbedder:
     """The model is loaded on first use, once per process. `threads` 0 leaves their number to the engine."""
 
@@ -78,8 +93,9 @@ class LocalEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """As `Embedder.embed_query`; the engine adds the prefix."""
-        text = _normalised(check_query(text))[:MAXIMUM_QUERY]
-        return unit_vector(_compute(self._load().query, text), self.spec)
+        engine = self._load()
+        text = _beginning(engine, _normalised(check_query(text))[:MAXIMUM_QUERY])
+        return unit_vector(_compute(engine.query, text), self.spec)
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector]:
         """As `Embedder.embed_passages`; the engine adds the prefix.

@@ -25,6 +25,8 @@ SCANNED = 1_000
 SCANNED_WITHOUT_INDEX = 20_000
 # Memories read through the rarest word of the keyword.
 MOST_POSTINGS = 2_000
+# Words of a keyword that a memory must hold, the rarest first: each is compared with each of those memories.
+MOST_WORDS = 100
 # Whoever writes one of these means it; punctuation that belongs to sentences and words says nothing.
 _SIGN = re.compile(r"[^\w\s.,;:!?'’-]|_")
 _TRIGRAM = re.compile(r"[^\W_]{3}")
@@ -120,7 +122,8 @@ def find_by_keyword(
     numbers: list[int] = []
     names: list[str] = []
     exact: list[bool] = []
-    for number, term in enumerate(sorted(counts, key=lambda term: (counts[term], term))):
+    words = sorted(counts, key=lambda term: (counts[term], term))[:MOST_WORDS]
+    for number, term in enumerate(words):
         alternatives = [term, *(near.term for near in expansions.get(term, ()))]
         numbers += [number] * len(alternatives)
         names += alternatives
@@ -137,7 +140,7 @@ def find_by_keyword(
             "numbers": numbers,
             "terms": names,
             "exact": exact,
-            "words": len(counts),
+            "words": len(words),
             "postings": MOST_POSTINGS,
             "limit": limit,
         },

@@ -21,6 +21,8 @@ from spaces.access import SpaceAccess
 SHORTEST_MISSPELT = 4
 SHORTEST_WITH_TWO_EDITS = 8
 SHORTEST_PART = 5
+# Longer ones are no words that anybody mistypes, and their variants would make megabytes of a statement.
+LONGEST_EXPANDED = 64
 # Words that are led further, the longest first: a pasted page must not become a hundred look-ups.
 MOST_EXPANDED = 8
 MOST_EXPANSIONS = 6
@@ -74,8 +76,10 @@ def expand(cursor: CursorWrapper, space: SpaceAccess, unknown: Sequence[str]) ->
 
     The more terms are equally near, the less each of them counts.
     """
-    words = sorted({word for word in unknown if len(word) >= SHORTEST_MISSPELT}, key=lambda word: (-len(word), word))
-    words = words[:MOST_EXPANDED]
+    words = sorted(
+        {word for word in unknown if SHORTEST_MISSPELT <= len(word) <= LONGEST_EXPANDED},
+        key=lambda word: (-len(word), word),
+    )[:MOST_EXPANDED]
     if not words:
         return {}
     statements = [cursor.mogrify(_NEAR.call_text(), _conditions(space, word)) for word in words]
