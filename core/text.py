@@ -73,5 +73,19 @@ def excerpt(text: str, maximum: int) -> str:
     return text if len(text) <= maximum else text[: maximum - 1] + "…"
 
 
+def excerpt_around(text: str, start: int, end: int, maximum: int) -> str:
+    """At most `maximum` characters of `text` about those from `start` to `end`, with `…` where something was cut.
+
+    What lies in the beginning is shown with the beginning; of a part that is too long itself, the first characters.
+    """
+    if end < maximum or len(text) <= maximum:
+        return excerpt(text, maximum)
+    room = max(maximum - 2, 1)
+    first = max(start - max(room - (end - start), 0) // 2, 0)
+    if first + room >= len(text):
+        return "…" + text[len(text) - (maximum - 1) :] if maximum > 1 else "…"
+    return f"…{text[first : first + room]}…"
+
+
 def _too_long(field: str, length: int, maximum: int) -> str:
     return f"{field} is too long: {length:,} characters, at most {maximum:,} are allowed."

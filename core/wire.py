@@ -3,14 +3,14 @@
 Each app keeps its own shapes in `wire.py`; a shape is built from a service's result by its `of` method.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from core.text import excerpt
+from core.text import excerpt_around
 
 
 class WireModel(BaseModel):
@@ -41,8 +41,16 @@ class HasText(Protocol):
     text_truncated: bool | None
 
 
-def fit_texts(items: Sequence[HasText], budget: int = ANSWER_BUDGET) -> None:
-    """Cut the longest texts of an answer to excerpts, so that all texts together keep within `budget` characters."""
+def fit_texts(
+    items: Sequence[HasText],
+    budget: int = ANSWER_BUDGET,
+    *,
+    passage_of: Callable[[HasText], tuple[int, int] | None] = lambda item: None,
+) -> None:
+    """Cut the longest texts of an answer to excerpts, so that all texts together keep within `budget` characters.
+
+    `passage_of` tells which part of a text matters, from where to where; else it is the beginning.
+    """
     room, left = budget, len(items)
     longest = 0
     for length in sorted(len(item.text) for item in items):
@@ -55,5 +63,5 @@ def fit_texts(items: Sequence[HasText], budget: int = ANSWER_BUDGET) -> None:
         return
     for item in items:
         if len(item.text) > longest:
-            item.text = excerpt(item.text, longest)
+            item.text = excerpt_around(item.text, *(passage_of(item) or (0, 0)), longest)
             item.text_truncated = True

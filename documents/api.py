@@ -7,7 +7,7 @@ from core.rest import Cursor, RestBody, RestQuery, WireRouter
 from core.wire import WireModel
 from documents.queries import get_document, list_documents_after
 from documents.services.documents import create_document
-from documents.wire import WireDocument, WireDocumentDetail
+from documents.wire import WireDocument, WireDocumentDetail, listed
 from spaces.rest import access_of
 
 router = WireRouter(tags=["Documents"])
@@ -50,7 +50,7 @@ def get_documents(request: HttpRequest, filters: Query[DocumentFilters]) -> Wire
     page = list_documents_after(
         access_of(request), container_tag=filters.container_tag, cursor=filters.cursor, limit=filters.limit
     )
-    return WireDocumentList(items=[WireDocument.of(document) for document in page.items], next_cursor=page.next_cursor)
+    return WireDocumentList(items=listed(page.items), next_cursor=page.next_cursor)
 
 
 @router.get("/documents/{document_id}", response=WireDocumentDetail, summary="One document")

@@ -1,5 +1,6 @@
 """Documents on the wire."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
 
@@ -28,6 +29,7 @@ class WireDocument(WireModel):
     doc_type: str
     status: Literal["Pending", "Processed", "Failed"]
     summary: str | None = None
+    summary_truncated: bool | None = None
     created_at: Moment
     updated_at: Moment
     created_by_user_id: UUID | None = None
@@ -65,6 +67,16 @@ class WireDocumentDetail(WireDocument):
         )
 
 
+def listed(documents: Sequence[Document]) -> list[WireDocument]:
+    """A page of documents, each with its fair share of what clients take of summaries; one by itself shows all."""
+    items = [WireDocument.of(document) for document in documents]
+    for item in items:
+        if item.summary and len(item.summary) > ANSWER_BUDGET // len(items):
+            item.summary = excerpt(item.summary, ANSWER_BUDGET // len(items))
+            item.summary_truncated = True
+    return items
+
+
 class WireDocumentPage(WireModel):
     """One page of documents; `page` and `limit` are the values used."""
 
@@ -75,12 +87,8 @@ class WireDocumentPage(WireModel):
 
     @classmethod
     def of(cls, page: Page[Document]) -> "WireDocumentPage":
-        items = [WireDocument.of(document) for document in page.items]
-        for item in items:
-            # A fair share each keeps a whole page of summaries within what clients take; getDocument shows all of one.
-            item.summary = item.summary and excerpt(item.summary, ANSWER_BUDGET // len(items))
         return cls(
-            items=items,
+            items=listed(page.items),
             page=page.page,
             limit=page.limit,
             total_count=page.total_count,

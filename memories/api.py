@@ -3,11 +3,13 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query, Status
+from ninja import Query, Schema, Status
 
+from core.paging import CursorPage
 from core.rest import Cursor, RestBody, RestQuery, WireRouter
-from core.wire import WireModel
+from core.wire import WireModel, fit_texts
 from memories.graph import recent_graph
+from memories.models import Memory
 from memories.queries import get_memory, list_memories_after
 from memories.search.service import search
 from memories.services.forget import forget_by_content, forget_by_id
@@ -35,24 +37,23 @@ class ForgetRequest(RestBody):
     reason: str | None = None
 
 
-class SearchRequest(RestBody):
+class SearchCriteria(Schema):
+    """What both ways of searching take."""
+
+    query: str | None = None
+    keyword: str | None = None
+    category: str | None = None
+    include_profile: bool = True
+    container_tag: str | None = None
+    limit: int = 10
+
+
+class SearchRequest(SearchCriteria, RestBody):
     """What to look for: at least one of query, keyword and category."""
 
-    query: str | None = None
-    keyword: str | None = None
-    category: str | None = None
-    include_profile: bool = True
-    container_tag: str | None = None
-    limit: int = 10
 
-
-class SearchFilters(RestQuery):
-    query: str | None = None
-    keyword: str | None = None
-    category: str | None = None
-    include_profile: bool = True
-    container_tag: str | None = None
-    limit: int = 10
+class SearchFilters(SearchCriteria, RestQuery):
+    """As `SearchRequest`, in the address."""
 
 
 class MemoryFilters(RestQuery):
@@ -77,6 +78,12 @@ class WireMemoryList(WireModel):
     items: list[WireMemory]
     next_cursor: str | None = None
 
+    @classmethod
+    def of(cls, page: CursorPage[Memory]) -> "WireMemoryList":
+        items = [WireMemory.of(memory) for memory in page.items]
+        fit_texts(items)
+        return cls(items=items, next_cursor=page.next_cursor)
+
 
 @router.post("/memories", response={200: WireWriteResult, 201: WireWriteResult}, summary="Remember")
 def post_memory(request: HttpRequest, response: HttpResponse, payload: NewMemory) -> Status[WireWriteResult]:
@@ -97,7 +104,7 @@ def get_memories(request: HttpRequest, filters: Query[MemoryFilters]) -> WireMem
         category=filters.category,
         active=filters.is_active,
     )
-    return WireMemoryList(items=[WireMemory.of(memory) for memory in page.items], next_cursor=page.next_cursor)
+    return WireMemoryList.of(page)
 
 
 @router.post("/memories/forget", response=WireWriteResult, summary="Forget by content")

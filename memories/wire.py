@@ -147,7 +147,8 @@ class WireSearchResult(WireModel):
         matches = [WireMatch.of(match) for match in result.matches]
         profile = None if result.profile is None else [WireMemory.of(memory) for memory in result.profile]
         related = [memory for match in matches for memory in match.related_memories or []]
-        fit_texts([*matches, *related, *(profile or [])])
+        passages = {id(wire): match.passage for wire, match in zip(matches, result.matches, strict=True)}
+        fit_texts([*matches, *related, *(profile or [])], passage_of=lambda item: passages.get(id(item)))
         return cls(
             matches=matches,
             profile=profile,

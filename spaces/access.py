@@ -26,6 +26,21 @@ _CEILING_OF_ROLE = {Role.WRITER: AccessLevel.READ_WRITE, Role.READER: AccessLeve
 
 
 @dataclass(frozen=True)
+class _Way:
+    """How somebody finds and chooses spaces where they are, in words that end a sentence."""
+
+    listing: str
+    choosing: str
+
+
+_WAYS = {
+    "mcp": _Way("listSpaces shows what this key can use", "choose one with setActiveSpace"),
+    "rest": _Way("GET /api/v1/spaces shows what this key can use", "choose one with PUT /api/v1/me/active-space"),
+}
+_IN_WORDS = _Way("an administrator can tell which spaces you have", "have an administrator choose one")
+
+
+@dataclass(frozen=True)
 class SpaceAccess:
     """One space the caller may use, with the level that is left after role, membership and grant."""
 
@@ -61,8 +76,10 @@ class AccessContext:
     def default_space(self) -> SpaceAccess | None:
         return next((space for space in self.spaces if space.is_default), None)
 
-    def space(self, tag: str | None, level: AccessLevel = AccessLevel.READ) -> SpaceAccess:
-        """The space named `tag`, or the default one when `tag` is None.
+    def space(
+        self, tag: str | None, level: AccessLevel = AccessLevel.READ, *, parameter: str = "containerTag"
+    ) -> SpaceAccess:
+        """The space named `tag`, or the default one when `tag` is None; `parameter` is how the caller names it.
 
         Raises `NotFound` when the caller has no such space (whether or not it exists) or no default,
         and `AccessDenied` when the caller has it, but below `level`.
@@ -71,19 +88,27 @@ class AccessContext:
             found = self.default_space
             if found is None:
                 raise NotFound(
-                    "No active space is set for this key; name one in containerTag, or choose one with setActiveSpace "
-                    "(listSpaces shows what this key can use)."
+                    f"No active space is set for {self._whose}; name one in {parameter}, or {self._way.choosing} "
+                    f"({self._way.listing})."
                 )
         else:
-            tag = clean_text(tag, "containerTag", maximum=MAXIMUM_KEY)
+            tag = clean_text(tag, parameter, maximum=MAXIMUM_KEY)
             found = next((space for space in self.spaces if space.key == tag), None)
             if found is None:
                 raise NotFound(
-                    f"Space “{excerpt(tag, 60)}” was not found or is not accessible with this key; "
-                    "listSpaces shows what it can use."
+                    f"Space “{excerpt(tag, 60)}” was not found or is not accessible to {self._whose}; "
+                    f"{self._way.listing}."
                 )
         self.require(found, level)
         return found
+
+    @property
+    def _whose(self) -> str:
+        return "this key" if self.credential.id else "you"
+
+    @property
+    def _way(self) -> "_Way":
+        return _WAYS.get(self.credential.surface, _IN_WORDS)
 
     def space_by_id(self, space_id: uuid.UUID) -> SpaceAccess | None:
         return next((space for space in self.spaces if space.id == space_id), None)

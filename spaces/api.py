@@ -48,7 +48,7 @@ def get_spaces(request: HttpRequest) -> list[WireSpace]:
 def get_space(request: HttpRequest, space_key: str) -> WireSpace:
     """One of the spaces this key can use."""
     access = access_of(request)
-    wanted = access.space(space_key)
+    wanted = access.space(space_key, parameter="spaceKey")
     found = _spaces(replace(access, spaces=(wanted,)))
     if not found:
         raise NotFound(f"Space “{wanted.key}” was deleted a moment ago.")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Invalid
-from core.text import clean_line, clean_text, clean_uuid, excerpt, is_blank, optional_line
+from core.text import clean_line, clean_text, clean_uuid, excerpt, excerpt_around, is_blank, optional_line
 
 
 def test_text_is_normalised_to_nfc_and_loses_nul_characters():
@@ -68,3 +68,12 @@ def test_an_excerpt_keeps_within_its_limit(value, maximum):
     short = excerpt(value, maximum)
     assert len(short) <= maximum
     assert short == value or short.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "maximum", "shown"),
+    [(0, 3, 5, "0123…"), (4, 6, 6, "…3456…"), (8, 10, 5, "…6789"), (2, 9, 5, "…234…"), (5, 6, 20, "0123456789"),
+     (9, 10, 1, "…"), (5, 5, 3, "…5…")],
+)  # fmt: skip
+def test_an_excerpt_shows_the_part_that_matters(start, end, maximum, shown):
+    assert excerpt_around("0123456789", start, end, maximum) == shown

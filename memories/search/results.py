@@ -27,13 +27,15 @@ class Match:
 
     `score` (0 to 1) orders the answer. `scores` holds each leg's own value where the leg knows the memory: `vector` is
     the cosine of the best chunk, `words` the share of the question's words that it holds (0 to 1, weighted by rarity),
-    `literal` 1.0 for a memory that holds the text itself.
+    `literal` 1.0 for a memory that holds the text itself. `passage` is the part of a long text that meets the question
+    best, from where to where; it is looked for only when the answer cannot show all texts.
     """
 
     memory: Memory
     score: float
     scores: dict[str, float]
     related: tuple[RelatedMemory, ...] = ()
+    passage: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 A search by `query` takes at most seven queries, whatever it finds: which model it is made by, facts, words led to known
 ones (only when the space does not know one), candidates, neighbours, links of the first matches (only when the space
-has links), and the memories themselves. By `keyword` it takes at most five, by `category` at most four.
+has links), and the memories themselves; an eighth when their texts are too long for one answer. By `keyword` it takes
+at most five, by `category` at most four.
 """
 
 import logging
@@ -25,6 +26,7 @@ from memories.search.fusion import Candidate, alone, fuse
 from memories.search.keyword import find_by_keyword
 from memories.search.legs import Meaning, Question, find_candidates
 from memories.search.neighbours import BEST, find_neighbours
+from memories.search.passage import best_passage, read_closeness, too_long, with_passages
 from memories.search.related import ENRICHED_MATCHES, Link, find_links
 from memories.search.results import Match, RelatedMemory, SearchResult
 from memories.search.similar import similar_statements
@@ -164,7 +166,11 @@ def _by_query(scope: _Scope, query: str, embedder: Embedder | None) -> SearchRes
             meaning = Meaning(vector, facts.model_id, facts.uses_index)
         question = Question(scope.space, scope.category, meaning, weigh(facts, expansions))
         ranked = _rank(cursor, question, query, literal, scope.limit, has_links=facts.has_links)
-        return scope.result(cursor, ranked, facts, legs=legs, degraded=degraded)
+        result = scope.result(cursor, ranked, facts, legs=legs, degraded=degraded)
+        long = too_long(result)
+        closeness = read_closeness(cursor, scope.space, meaning, long)
+    terms = {term.term: term.weight for term in question.words.terms}
+    return with_passages(result, long, lambda memory: best_passage(memory.text, spec, closeness[memory.id], terms))
 
 
 def _embed(query: str, embedder: Embedder | None) -> tuple[ModelSpec | None, Vector | None, tuple[str, ...]]:
@@ -231,7 +237,11 @@ def _by_keyword(scope: _Scope, keyword: str) -> SearchResult:
             limit=scope.limit,
         )
         ranked = [_Ranked(row.id, CONSTANT_SCORE, {"literal": 1.0} if row.is_literal else {}) for row in found]
-        return scope.result(cursor, ranked, facts, legs=("words", "literal"))
+        result = scope.result(cursor, ranked, facts, legs=("words", "literal"))
+    terms = dict.fromkeys(facts.memory_counts, 1.0)
+    return with_passages(
+        result, too_long(result), lambda memory: best_passage(memory.text, None, {}, terms, literal=keyword)
+    )
 
 
 def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[str]:

@@ -169,6 +169,34 @@ def test_someone_elses_ids_look_like_unknown_ones(client):
     assert theirs.is_active
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "/api/v1/spaces/nowhere", None),
+        ("put", "/api/v1/me/active-space", {"spaceKey": "nowhere"}),
+        ("get", "/api/v1/memories?containerTag=nowhere", None),
+        ("post", "/api/v1/search", {"query": "x", "containerTag": "nowhere"}),
+    ],
+)
+def test_an_unknown_space_is_told_in_words_of_rest(client, method, path, body):
+    sent = {} if body is None else {"data": json.dumps(body), "content_type": "application/json"}
+    said = str(problem(getattr(client, method)(path, **sent), 404)["detail"])
+    assert "GET /api/v1/spaces shows" in said
+    assert "listSpaces" not in said
+
+
+def test_a_blank_space_key_is_named_as_it_was_sent(client):
+    sent = {"data": json.dumps({"spaceKey": " "}), "content_type": "application/json"}
+    assert str(problem(client.put("/api/v1/me/active-space", **sent), 422)["detail"]).startswith("spaceKey must")
+
+
+def test_without_an_active_space_rest_says_how_to_choose_one():
+    unspaced = Client(headers={"X-Api-Key": make_key(make_person()).secret})
+    said = str(problem(unspaced.get("/api/v1/memories"), 404)["detail"])
+    assert "PUT /api/v1/me/active-space" in said
+    assert "setActiveSpace" not in said
+
+
 def test_too_many_requests_are_told_when_to_come_back(client, settings):
     settings.RATE_LIMIT_ENABLED = True
     settings.RATE_LIMIT_REQUESTS = 2
