@@ -190,7 +190,10 @@ class RelationType(models.IntegerChoices):
 
 class EdgeQuerySet(SpaceOwnedQuerySet):
     def contested(self) -> Self:
-        """Those that say a memory updates another, while both are active and nobody has decided between them."""
+        """Those that say a memory updates another, while both are active and nobody has decided between them.
+
+        A note that is outdated, as by a link of people, is no more contested than a forgotten fact.
+        """
         return self.filter(
             ~Exists(Resolution.objects.standing().filter(space_id=OuterRef("space_id"), edge_id=OuterRef("id"))),
             relation_type=RelationType.UPDATES,

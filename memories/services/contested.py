@@ -12,9 +12,11 @@ from django.utils import timezone
 from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line, clean_uuid
 from memories.models import MAXIMUM_REASON, Decision, Edge, Memory, RelationType, Resolution
+from memories.note_models import NoteStatus
 from memories.services.forget import deactivate
+from memories.services.links import outdate, reactivate_memory
 from memories.services.record import recording
-from memories.services.restore import bring_back, model_or_none, told_again
+from memories.services.restore import model_or_none, told_again
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
 from spaces.models import AccessLevel
@@ -32,7 +34,7 @@ def resolve_contested(
     """Decide about a contested pair; it leaves the list. `reopen_contested` takes it back.
 
     `keep_both` leaves both active, `supersede` takes the contested memory out of search in favour of the one that
-    updates it, `forget` takes out the one that `memory_id` names.
+    updates it (a note is found still, as outdated), `forget` takes out the one that `memory_id` names.
 
     Raises `Invalid` for the input, `NotFound` when the caller has no such pair, `AccessDenied` without the right to
     write to its space, and `Conflict` when somebody else has decided or one of the two is active no more.
@@ -44,8 +46,10 @@ def resolve_contested(
     with recording(access, space.id, f"Decide about a contested pair: {chosen.wire}"):
         _require_contested(space, edge, _lock(space, edge))
         if removed is not None:
-            superseded_by = edge.from_memory_id if chosen is Decision.SUPERSEDE else None
-            deactivate(access, space, [removed], superseded_by=superseded_by, reason=reason)
+            if chosen is Decision.SUPERSEDE:
+                outdate(access, space, removed, by=edge.from_memory_id, reason=reason)
+            else:
+                deactivate(access, space, [removed], reason=reason)
         return Resolution.objects.create(
             space_id=space.id,
             edge=edge,
@@ -80,7 +84,7 @@ def reopen_contested(
                 withdrawn_by_id=access.user_id, withdrawn_at=timezone.now(), withdrawn_reason=reason
             )
             if standing.memory_id is not None:
-                bring_back(access, space, standing.memory_id, model)
+                reactivate_memory(access, space, standing.memory_id, model)
     except IntegrityError:
         if standing is None or standing.memory is None:
             raise
@@ -143,6 +147,8 @@ def _require_contested(space: SpaceAccess, edge: Edge, memories: list[Memory]) -
             "reopen it to decide anew."
         )
     for memory in memories:
+        who = memory.updated_by.display_name if memory.updated_by else "somebody"
         if not memory.is_active:
-            who = memory.updated_by.display_name if memory.updated_by else "somebody"
             raise Conflict(f"Memory {memory.id} is active no more, by {who}; nothing is contested.")
+        if memory.id == edge.to_memory_id and memory.status == NoteStatus.OUTDATED:
+            raise Conflict(f"Note {memory.id} is outdated already, by {who}; nothing is contested.")

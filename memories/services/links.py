@@ -103,7 +103,7 @@ def link_notes(
             defaults={"note": note, "created_by_id": access.user_id},
         )
         record.relinked(start)
-        outdated = relation is RelationType.UPDATES and _outdate(access, space, end, by=start)
+        outdated = relation is RelationType.UPDATES and outdate(access, space, end, by=start)
     return Linked(start, end, relation, edge.note, is_new, outdated)
 
 
@@ -130,7 +130,7 @@ def unlink_notes(
         if relation is not RelationType.UPDATES or not _is_superseded(space, end, by=start):
             return Unlinked(unlinked=True)
         if reactivate:
-            _reactivate(access, space, end, model)
+            reactivate_memory(access, space, end, model)
         return Unlinked(unlinked=True, can_reactivate=not reactivate, reactivated=reactivate)
 
 
@@ -186,13 +186,15 @@ def _require_active(space: SpaceAccess, *ids: uuid.UUID) -> None:
             raise NotFound(f"Memory {identifier} was deleted a moment ago.")
 
 
-def _outdate(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, *, by: uuid.UUID) -> bool:
-    """What superseding does: a note becomes outdated and is still found, a fact is forgotten."""
+def outdate(
+    access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, *, by: uuid.UUID, reason: str | None = None
+) -> bool:
+    """Within a recording, what superseding does: a note becomes outdated and is still found, a fact is forgotten."""
     memory = Memory.objects.in_space(space).get(id=memory_id)
     if memory.is_note:
         set_note_status(access, space, memory_id, NoteStatus.OUTDATED)
         return True
-    deactivate(access, space, [memory_id], superseded_by=by)
+    deactivate(access, space, [memory_id], superseded_by=by, reason=reason)
     return True
 
 
@@ -205,8 +207,12 @@ def _is_superseded(space: SpaceAccess, memory_id: uuid.UUID, *, by: uuid.UUID) -
     return bool(not memory.is_active and memory.superseded_by_id == by)
 
 
-def _reactivate(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None) -> None:
-    if Memory.objects.in_space(space).filter(id=memory_id, is_active=True).exists():
+def reactivate_memory(
+    access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None
+) -> None:
+    """Within a recording, take back what superseding or forgetting did. Raises `NotFound` and `IntegrityError` as
+    `bring_back` does."""
+    if Memory.objects.in_space(space).notes().filter(id=memory_id).exists():
         set_note_status(access, space, memory_id, NoteStatus.CURRENT)
     else:
         bring_back(access, space, memory_id, model)
