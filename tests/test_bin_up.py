@@ -122,6 +122,12 @@ def test_a_first_start_shows_the_keys_and_term_leaves_nothing_behind(start: Call
     )
     assert "mmcp_" in up.output
     assert "is started again" not in up.output
+    # The web server cannot become the owner of the tables.
+    web = Path(f"/proc/{up.pids()['web']}/environ").read_bytes()
+    assert b"DATABASE_URL=postgres://memory_app@/" in web
+    assert b"PGUSER" not in web
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+        assert b'"isolation": "ok"' in answer.read()
     everything = descendants(up.process.pid)
     assert len(everything) > len(SERVICES)
     assert up.stop() == 0

@@ -23,6 +23,8 @@ from memory_site.embedded.placement import Account, give, user_name
 from memory_site.embedded.processes import Program
 
 ROLE = DATABASE = "memory"
+# Whom the web server signs in as: it owns nothing, and cannot become the owner.
+APPLICATION_ROLE = os.environ.get("DATABASE_ROLE") or "memory_app"
 
 # For a machine that also runs the web server, a worker and the embedding model.
 SETTINGS: Mapping[str, str] = {
@@ -72,8 +74,16 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """As libpq, Django and psycopg read it."""
-        return f"postgres://{ROLE}@/{DATABASE}?host={quote(str(self.sockets), safe='')}"
+        """As libpq, Django and psycopg read it: for the owner of the tables."""
+        return self._url(ROLE)
+
+    @property
+    def application_url(self) -> str:
+        """The same for the application's role, which row-level security holds."""
+        return self._url(APPLICATION_ROLE)
+
+    def _url(self, role: str) -> str:
+        return f"postgres://{quote(role, safe='')}@/{DATABASE}?host={quote(str(self.sockets), safe='')}"
 
     def prepare(self, pids: PidFiles) -> None:
         """Make the data directory when it is missing, and let nobody but us in.
@@ -114,10 +124,14 @@ class Postgres:
         return True
 
     def create_database(self) -> None:
-        """Create the application's database in the running server when it is missing."""
+        """Create the application's database and role in the running server when they are missing."""
         with psycopg.connect(host=str(self.sockets), user=ROLE, dbname="postgres", autocommit=True) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
                 connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(DATABASE)))
+            name = psycopg.sql.Identifier(APPLICATION_ROLE)
+            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (APPLICATION_ROLE,)).fetchone():
+                connection.execute(psycopg.sql.SQL("CREATE ROLE {}").format(name))
+            connection.execute(psycopg.sql.SQL("ALTER ROLE {} LOGIN").format(name))
 
     def _initialise(self) -> None:
         # Made beside its place and renamed, so that an interrupted start leaves no half-made database.

@@ -46,6 +46,13 @@ class Connection:
             return urls
         return {**urls, "PGHOST": str(self.postgres.sockets), "PGUSER": ROLE, "PGDATABASE": DATABASE}
 
+    @property
+    def web_environment(self) -> dict[str, str]:
+        """What the web server needs: of an embedded database only the rights that requests are served with."""
+        if self.postgres is None:
+            return self.environment
+        return {"DATABASE_URL": self.postgres.application_url, "REDIS_URL": self.redis_url}
+
 
 def end_leftovers(home: Home) -> list[str]:
     """End what an earlier supervisor, killed before it could, left running; answer the names."""

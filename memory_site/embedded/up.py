@@ -72,6 +72,12 @@ def _run(home: Home, processes: Processes, address: Address) -> None:
     def program(name: str, log: Path | None, stop_seconds: float = 10) -> Program:
         return Program(name, commands[name], environment, PROJECT, log=log, stop_seconds=stop_seconds)
 
+    def web_program() -> Program:
+        served_with = {**environment, **connection.web_environment}
+        for name in connection.environment.keys() - connection.web_environment.keys():
+            del served_with[name]
+        return Program("web", commands["web"], served_with, PROJECT)
+
     migrate = processes.run(program("migrate", home.fresh_log("migrate")))
     code = migrate.exit_code()
     if code:
@@ -80,7 +86,7 @@ def _run(home: Home, processes: Processes, address: Address) -> None:
     # They are stopped the other way round: first nobody asks, then nothing works, then nothing is planned.
     processes.start(program("beat", home.fresh_log("beat"), stop_seconds=5))
     processes.start(program("worker", home.fresh_log("worker")))
-    web = processes.start(program("web", log=None))
+    web = processes.start(web_program())
     processes.wait_until(web, lambda: _answers(f"{address.url}/livez"), WEB_READY_SECONDS, every_seconds=0.25)
     if connection.postgres is not None:
         _make_demo(processes, program("demo", log=None), connection.postgres.directory / "demo-created")
