@@ -86,6 +86,33 @@ STATEMENTS: Sequence[tuple[str, str, str]] = (
     ("Jonas broke his left arm.", "Jonas has a fracture of the left arm.", "Jonas broke his right arm."),
 )
 
+# A statement, and one that replaces it in other words: what an extractor calls an update.
+UPDATES: Sequence[Pair] = (
+    ("Clara lives in Lisbon.", "Clara moved to Porto last week."),
+    ("The office closes at six.", "From May on the office closes at eight in the evening."),
+    ("We deploy with Ansible.", "Since March deployments are done with Terraform instead of Ansible."),
+    ("The door code is 4711.", "The code for the door has been changed to 9021."),
+    ("Ben is allergic to peanuts.", "Ben's peanut allergy is gone, he may eat them again."),
+    ("The database is PostgreSQL 16.", "We upgraded to PostgreSQL 18 yesterday."),
+    ("Ada manages Bob.", "Bob now reports to Carla."),
+    ("The budget is 40,000 euros.", "The budget was cut to 25,000 euros."),
+    ("The release is on 14 March 2026.", "The release was postponed to April."),
+    ("Dana starts work on Monday.", "Dana will not start before September."),
+    ("The customer prefers phone calls.", "The customer asked to be contacted by e-mail only."),
+    ("Support answers within one day.", "Support answers within three days now."),
+    ("Hugo is vegetarian.", "Hugo eats meat again."),
+    (
+        "The user works at Acme as a data analyst.",
+        "The user left Acme and joined Globex as head of data.",
+    ),
+    ("Der Vertrag endet im Dezember.", "Der Vertrag wurde bis März verlängert."),
+    ("Team meetings are on Tuesdays at ten.", "The team meeting moves to Thursday mornings."),
+    ("The preferred programming language of the user is Java.", "The user switched to Kotlin for all new projects."),
+    ("Wi-Fi password of the guest network is sunflower.", "The guest Wi-Fi password was changed to tulip42."),
+    ("Ida speaks French and Dutch.", "Ida has also learned Danish."),
+    ("The staging server has 16 GB of memory.", "Staging was upgraded to 64 GB RAM."),
+)
+
 # Long statements that differ in one place.
 LONG = (
     "For the quarterly report the figures of the subsidiaries in Graz, Linz and Bern have to be sent to the "
@@ -117,7 +144,8 @@ def main() -> None:
         cosines = np.array([float(vectors[left] @ vectors[right]) for left, right in pairs])
         marks = " | ".join(f"{value:.3f}" for value in np.quantile(cosines, [0, 0.1, 0.5, 0.9, 0.99, 1]))
         print(f"| {kind} | {len(pairs)} | {marks} |")
-    print(f"\nforget {spec.forget_threshold}, confirm {spec.confirm_threshold}, duplicate {spec.duplicate_threshold}")
+    print(f"\nforget {spec.forget_threshold}, confirm {spec.confirm_threshold}, ", end="")
+    print(f"update {spec.update_threshold}, duplicate {spec.duplicate_threshold}")
 
 
 def _own_pairs() -> Iterable[tuple[str, Sequence[Pair]]]:
@@ -126,6 +154,8 @@ def _own_pairs() -> Iterable[tuple[str, Sequence[Pair]]]:
     yield "same words, upper case", [(original.upper(), original) for original in originals]
     yield "paraphrase", [(paraphrase, original) for original, paraphrase, _ in STATEMENTS]
     yield "one thing changed: another statement", [(changed, original) for original, _, changed in STATEMENTS]
+    yield "replaced in other words", UPDATES
+    yield "unrelated to what replaces another", [(a, d) for (a, _), (_, d) in itertools.permutations(UPDATES, 2)]
     long = [LONG.format(value) for value in LONG_VALUES]
     yield "one thing changed in a long sentence", list(itertools.combinations(long, 2))
     pairs = list(itertools.combinations(originals, 2))

@@ -45,10 +45,14 @@ class Busy(AppError):
 
 
 class ProviderUnavailable(AppError):
-    """An embedding or extraction provider did not answer; `permanent` means that trying again will not help."""
+    """An embedding or extraction provider did not answer.
+
+    `permanent` means that trying again will not help; without `concerns_every_call` it is about this one text.
+    """
 
     code = "provider_unavailable"
 
-    def __init__(self, message: str, *, permanent: bool = False) -> None:
+    def __init__(self, message: str, *, permanent: bool = False, concerns_every_call: bool = True) -> None:
         super().__init__(message)
         self.permanent = permanent
+        self.concerns_every_call = concerns_every_call

@@ -15,6 +15,7 @@ MAXIMUM_TITLE = 300
 MAXIMUM_DOC_TYPE = 50
 MAXIMUM_SUMMARY = 10_000
 MAXIMUM_CONTENT = 2_000_000
+MAXIMUM_REASON = 500
 
 
 class Surface(models.TextChoices):
@@ -37,6 +38,20 @@ class Status(models.IntegerChoices):
     @property
     def wire(self) -> Literal["Pending", "Processed", "Failed"]:
         return self.name.capitalize()  # type: ignore[return-value]
+
+
+class Stage(models.TextChoices):
+    """How far one step of processing has come. `NOTHING`: it worked, and found nothing to do."""
+
+    OFF = "Off", _("Off")
+    PENDING = "Pending", _("Pending")
+    DONE = "Done", _("Done")
+    NOTHING = "Nothing", _("Nothing found")
+    FAILED = "Failed", _("Failed")
+
+    @property
+    def wire(self) -> Literal["Off", "Pending", "Done", "Nothing", "Failed"]:
+        return self.value  # type: ignore[return-value]
 
 
 class Attributed(models.Model):
@@ -62,7 +77,12 @@ class Attributed(models.Model):
 
 
 class Document(Attributed):
-    """A text in a space. `raw_content` is what was stored (for a PDF: the text read from it, never the bytes)."""
+    """A text in a space. `raw_content` is what was stored (for a PDF: the text read from it, never the bytes).
+
+    Of a saved note, `extraction` tells how far its splitting into facts has come, `reason` why it has not come further,
+    and `outcome` which memories the splitting made, superseded and contested (lists of ids, see
+    `memories.services.outcome`).
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     space = models.ForeignKey(Space, models.CASCADE, related_name="documents", verbose_name=_("space"))
@@ -71,6 +91,14 @@ class Document(Attributed):
     status = models.SmallIntegerField(_("status"), choices=Status.choices, default=Status.PROCESSED)
     summary = models.TextField(_("summary"), null=True, blank=True)  # noqa: DJ001 - absent and empty differ on the wire
     raw_content = models.TextField(_("content"), blank=True)
+    extraction = models.CharField(
+        _("extraction"), max_length=10, choices=Stage.choices, blank=True, default="", editable=False
+    )
+    reason = models.CharField(_("reason"), max_length=MAXIMUM_REASON, blank=True, default="", editable=False)
+    outcome = models.JSONField(null=True, editable=False)
+
+    # Whether its memories are found by meaning; set by the query that reads one document.
+    embedding: Stage | None = None
 
     objects = SpaceOwnedQuerySet.as_manager()
 
@@ -83,3 +111,47 @@ class Document(Attributed):
 
     def __str__(self) -> str:
         return self.title
+
+
+class Claimed(models.Model):
+    """Work that is kept in rows: claimed by one process at a time, for as long as its lease lasts.
+
+    `next_attempt_at` is when the row may be claimed, for a claimed one the end of the lease. `interruptions` counts the
+    claims in a row that never came to their end; `failed_at` takes the row out until somebody asks for a retry.
+    """
+
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    interruptions = models.PositiveIntegerField(_("interruptions"), default=0, db_default=0)
+    next_attempt_at = models.DateTimeField(_("next attempt"), default=timezone.now)
+    claimed_at = models.DateTimeField(_("running since"), null=True)
+    failed_at = models.DateTimeField(_("failed"), null=True)
+    reason = models.CharField(_("reason"), max_length=MAXIMUM_REASON, blank=True)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    objects = SpaceOwnedQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class PendingDocument(Claimed):
+    """A document that is still to be processed, with what the caller said about it. It ends with the processing."""
+
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", verbose_name=_("space"))
+    document = models.OneToOneField(Document, models.CASCADE, related_name="pending", verbose_name=_("document"))
+    category = models.CharField(_("category"), max_length=100, null=True, blank=True)  # noqa: DJ001
+    source = models.CharField(_("source"), max_length=500, null=True, blank=True)  # noqa: DJ001
+
+    class Meta:
+        verbose_name = _("pending document")
+        verbose_name_plural = _("pending documents")
+        indexes = (
+            models.Index(
+                fields=("space", "next_attempt_at", "id"),
+                name="pending_document_by_turn",
+                condition=Q(failed_at__isnull=True),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.document_id)

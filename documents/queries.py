@@ -1,9 +1,11 @@
 """What can be asked about documents: lists, and one by id."""
 
+from django.db.models import Count, Q
+
 from core.errors import NotFound
 from core.paging import CursorPage, Page, keyset_page, numbered_page
 from core.text import clean_uuid
-from documents.models import Document
+from documents.models import Document, Stage, Status
 from spaces.access import AccessContext
 from spaces.isolation import bound
 from spaces.models import SpaceOwnedQuerySet
@@ -36,11 +38,35 @@ def list_documents_after(
 
 
 def get_document(access: AccessContext, document_id: object) -> Document:
-    """One document with its content. Raises `NotFound`: the same for unknown ids and for other spaces'."""
+    """One document with its content, and whether its memories are found by meaning. Two queries.
+
+    Raises `NotFound`: the same for unknown ids and for other spaces'.
+    """
     identifier = clean_uuid(document_id, "documentId")
     rows = Document.objects.in_any_space(access).select_related("created_by", "updated_by")
     with bound(access):
         document: Document | None = rows.filter(id=identifier).first()
+        if document is not None:
+            document.embedding = _embedding(document)
     if document is None:
         raise NotFound(f"Document {identifier} was not found or is not accessible with this key.")
     return document
+
+
+def _embedding(document: Document) -> Stage | None:
+    """How far the embedding of a document's memories by the model that is searched has come; None without memories."""
+    embedded = Q(embeddings__model__state="searched")
+    owed = Q(pending_embeddings__model__state="searched")
+    counts = document.memories.filter(is_active=True).aggregate(
+        all=Count("id", distinct=True),
+        embedded=Count("id", filter=embedded, distinct=True),
+        owed=Count("id", filter=owed, distinct=True),
+        failed=Count("id", filter=owed & Q(pending_embeddings__failed_at__isnull=False), distinct=True),
+    )
+    if not counts["all"]:
+        return Stage.PENDING if document.status == Status.PENDING else None
+    if counts["embedded"] == counts["all"]:
+        return Stage.DONE
+    if counts["failed"]:
+        return Stage.FAILED
+    return Stage.PENDING if counts["owed"] else Stage.OFF

@@ -8,7 +8,7 @@ from core.errors import Invalid
 from core.paging import Page
 from core.text import excerpt
 from core.wire import ANSWER_BUDGET, Moment, WireModel
-from documents.models import Attributed, Document, Status
+from documents.models import Attributed, Document, Stage, Status
 
 
 def authorship(row: Attributed) -> dict[str, Any]:
@@ -21,13 +21,34 @@ def authorship(row: Attributed) -> dict[str, Any]:
     }
 
 
+StageName = Literal["Off", "Pending", "Done", "Nothing", "Failed"]
+
+
+class WireStages(WireModel):
+    """How far each step of processing has come; a step that a document does not have is left out."""
+
+    stored: StageName
+    extracted: StageName | None = None
+    embedded: StageName | None = None
+
+    @classmethod
+    def of(cls, extraction: Stage | Literal[""], embedding: Stage | None) -> "WireStages":
+        """Of a stored text."""
+        return cls(
+            stored=Stage.DONE.wire,
+            extracted=extraction.wire if extraction else None,
+            embedded=embedding.wire if embedding else None,
+        )
+
+
 class WireDocument(WireModel):
-    """A document without its content."""
+    """A document without its content; `reason` tells why its processing has not come to the usual end."""
 
     id: UUID
     title: str
     doc_type: str
     status: Literal["Pending", "Processed", "Failed"]
+    reason: str | None = None
     summary: str | None = None
     summary_truncated: bool | None = None
     created_at: Moment
@@ -45,8 +66,12 @@ class WireDocument(WireModel):
 class WireDocumentDetail(WireDocument):
     """A document with its content, or with the part of it that begins at the asked offset.
 
-    `content_length` counts the characters of the whole; `next_offset` is there when more follows.
+    `content_length` counts the characters of the whole; `next_offset` is there when more follows. `memory_ids` are
+    those that a saved text became.
     """
+
+    stages: WireStages
+    memory_ids: list[UUID] | None = None
 
     raw_content: str | None = None
     content_length: int
@@ -61,6 +86,8 @@ class WireDocumentDetail(WireDocument):
         end = len(content) if maximum is None else min(offset + maximum, len(content))
         return cls(
             **_fields(document),
+            stages=WireStages.of(Stage(document.extraction) if document.extraction else "", document.embedding),
+            memory_ids=document.outcome["memories"] if document.outcome else None,
             raw_content=content[offset:end],
             content_length=len(content),
             next_offset=end if end < len(content) else None,
@@ -101,6 +128,7 @@ def _fields(document: Document) -> dict[str, Any]:
         "title": document.title,
         "doc_type": document.doc_type,
         "status": Status(document.status).wire,
+        "reason": document.reason or None,
         "summary": document.summary,
         "created_at": document.created_at,
         "updated_at": document.updated_at,

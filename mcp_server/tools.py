@@ -15,7 +15,7 @@ from mcp_server.registry import TOOLS, tool
 from memories.queries import list_memories
 from memories.search.service import search
 from memories.services.forget import forget_by_content, forget_by_id
-from memories.services.save import save_memory
+from memories.services.save import DEFAULT_WAIT, save_memory
 from memories.wire import WireMemoryPage, WireSearchResult, WireWriteResult
 from spaces.access import AccessContext
 from spaces.queries import space_summaries
@@ -98,6 +98,9 @@ def search_memory(
     _SPACE,
     Parameter("memoryId", "string", "Id of the one memory to forget; only with action forget."),
     Parameter("source", "string", "Where it comes from: a conversation, a file, an address. Only used when saving."),
+    Parameter(
+        "wait", "integer", "Seconds to wait at most for a save's result; 0: only store it now.", default=DEFAULT_WAIT
+    ),
     title="Save or forget a memory",
     output=WireWriteResult,
     destructive=True,
@@ -110,10 +113,13 @@ def add_memory(
     containerTag: str | None,
     memoryId: str | None,
     source: str | None,
+    wait: int,
 ) -> WireWriteResult:
-    """Remembers a statement, word for word, or forgets one. Save one self-contained fact a call: names instead of
-    pronouns, dates instead of "tomorrow". With action forget, give the memory's id, or its text: when no single memory
-    is clearly meant, nothing is forgotten and the candidates come back with their ids."""
+    """Remembers a statement, or forgets one. Save one self-contained fact a call: names instead of pronouns, dates
+    instead of "tomorrow". The answer names the memories that were made and superseded, and those of other members that
+    look outdated now (contested): tell people about these. Status Pending means: stored, and still being processed.
+    With action forget, give the memory's id, or its text: when no single memory is clearly meant, nothing is forgotten
+    and the candidates come back with their ids."""
     chosen = action.strip().lower()
     if chosen not in ("save", "forget"):
         raise Invalid("action must be save or forget.")
@@ -125,7 +131,9 @@ def add_memory(
         raise Invalid("content must not be empty.")
     if chosen == "forget":
         return WireWriteResult.of_forget(forget_by_content(access, content, container_tag=containerTag))
-    saved = save_memory(access, content=content, category=category, source=source, container_tag=containerTag)
+    saved = save_memory(
+        access, content=content, category=category, source=source, container_tag=containerTag, wait=wait
+    )
     return WireWriteResult.of_save(saved)
 
 

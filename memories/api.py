@@ -13,7 +13,7 @@ from memories.models import Memory
 from memories.queries import get_memory, list_memories_after
 from memories.search.service import search
 from memories.services.forget import forget_by_content, forget_by_id
-from memories.services.save import save_memory
+from memories.services.save import DEFAULT_WAIT, save_memory
 from memories.wire import WireGraph, WireMemory, WireSearchResult, WireWriteResult
 from spaces.rest import access_of
 
@@ -21,12 +21,13 @@ router = WireRouter(tags=["Memories"])
 
 
 class NewMemory(RestBody):
-    """A statement to remember, word for word."""
+    """A text to remember; `wait` is for how many seconds at most the answer may wait for its processing."""
 
     content: str
     category: str | None = None
     source: str | None = None
     container_tag: str | None = None
+    wait: int = DEFAULT_WAIT
 
 
 class ForgetRequest(RestBody):
@@ -85,12 +86,20 @@ class WireMemoryList(WireModel):
         return cls(items=items, next_cursor=page.next_cursor)
 
 
-@router.post("/memories", response={200: WireWriteResult, 201: WireWriteResult}, summary="Remember")
+@router.post(
+    "/memories",
+    response={200: WireWriteResult, 201: WireWriteResult, 202: WireWriteResult},
+    summary="Remember",
+)
 def post_memory(request: HttpRequest, response: HttpResponse, payload: NewMemory) -> Status[WireWriteResult]:
-    """Remember a statement. 201 when it was added, 200 when the space knew it already."""
+    """Remember a text. 201 when it was added, 200 when the space knew it already, 202 while it is being processed: the
+    document at Location tells what became of it."""
     saved = save_memory(access_of(request), **payload.dict())
-    response["Location"] = f"/api/v1/memories/{saved.memory.id}"
-    return Status(200 if saved.duplicate else 201, WireWriteResult.of_save(saved))
+    if saved.memories:
+        response["Location"] = f"/api/v1/memories/{saved.memory.id}"
+        return Status(200 if saved.duplicate else 201, WireWriteResult.of_save(saved))
+    response["Location"] = f"/api/v1/documents/{saved.document_id}"
+    return Status(202, WireWriteResult.of_save(saved))
 
 
 @router.get("/memories", response=WireMemoryList, summary="List memories")

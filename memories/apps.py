@@ -13,6 +13,10 @@ class MemoriesConfig(AppConfig):
 
         validate_embedding_settings()
 
+        from memories.extraction.checks import validate_extraction_settings
+
+        validate_extraction_settings()
+
         # Everything that is a function of the database is declared by what the search imports.
         from memories.search import functions, service  # noqa: F401
 

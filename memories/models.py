@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from accounts.models import User
-from documents.models import Attributed, Document
+from documents.models import Attributed, Claimed, Document
 from memories.contested_models import MAXIMUM_REASON as MAXIMUM_REASON
 from memories.contested_models import Decision as Decision
 from memories.contested_models import Resolution as Resolution
@@ -45,6 +45,10 @@ class MemoryQuerySet(SpaceOwnedQuerySet):
     def notes(self) -> "MemoryQuerySet":
         """Notes that were not deleted: a deleted note is a forgotten memory."""
         return self.filter(is_active=True, slug__isnull=False)
+
+    def facts(self) -> "MemoryQuerySet":
+        """Active memories that are no notes: the same statement is among them once."""
+        return self.filter(is_active=True, slug__isnull=True)
 
     def newest_first(self) -> "MemoryQuerySet":
         """By creation time; the id settles equal times, so that pages are stable."""
@@ -354,23 +358,24 @@ class EmbeddingIndex(models.Model):
         return self.name
 
 
-class PendingEmbedding(models.Model):
+class PendingEmbedding(Claimed):
     """A memory whose embedding by a model is still owed, and why the last attempt failed."""
 
     space = models.ForeignKey(Space, models.CASCADE, related_name="+")
     model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+")
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="pending_embeddings")
-    attempts = models.PositiveIntegerField(_("attempts"), default=0)
-    next_attempt_at = models.DateTimeField(_("next attempt"), default=timezone.now)
-    reason = models.CharField(_("reason"), max_length=500, blank=True)
-    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
-
-    objects = SpaceOwnedQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("pending embedding")
         verbose_name_plural = _("pending embeddings")
-        indexes = (models.Index(fields=("model", "next_attempt_at"), name="pending_embedding_by_model"),)
+        indexes = (
+            models.Index(fields=("model", "next_attempt_at"), name="pending_embedding_by_model"),
+            models.Index(
+                fields=("space", "model", "next_attempt_at", "id"),
+                name="pending_embedding_by_turn",
+                condition=Q(failed_at__isnull=True),
+            ),
+        )
         constraints = (models.UniqueConstraint(fields=("space", "model", "memory"), name="pending_embedding_once"),)
 
     def __str__(self) -> str:

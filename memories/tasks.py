@@ -5,6 +5,7 @@ from celery import shared_task
 from memories.search.index import maintain_indexes
 from memories.services.backfill import models_to_tend, tend
 from memories.services.embeddings import embed_pending, owe_missing
+from memories.services.pipeline import process_next
 from memories.services.reindex import reindex_words
 from spaces.models import Space
 
@@ -24,6 +25,20 @@ def tend_embedding_model(model_id: int) -> None:
     pause = tend(model_id)
     if pause is not None:
         tend_embedding_model.apply_async((model_id,), countdown=pause)
+
+
+@shared_task
+def process_documents() -> bool:
+    """Process the document whose turn it is, whichever one the message was sent for."""
+    return process_next()
+
+
+@shared_task
+def adopt() -> None:
+    """Take up what lost its message or its process, and what is due again."""
+    if process_next():
+        adopt.delay()
+    embed_owed.delay()
 
 
 @shared_task

@@ -5,12 +5,13 @@ from uuid import UUID
 
 from core.paging import Page
 from core.wire import Moment, WireModel, fit_texts
-from documents.wire import authorship
+from documents.models import Status
+from documents.wire import WireStages, authorship
 from memories.graph import Graph
 from memories.models import Memory, RelationType, RelationWire
 from memories.search.results import Match, RelatedMemory, SearchResult
 from memories.services.forget import Forgotten
-from memories.services.save import Saved
+from memories.services.outcome import Saved
 
 
 class WireMemory(WireModel):
@@ -159,6 +160,57 @@ class WireSearchResult(WireModel):
         )
 
 
+def saved_message(saved: Saved) -> str:
+    """What a save did, in sentences for the agent that made it."""
+    outcome = saved.outcome
+    if saved.status == Status.PENDING:
+        return (
+            "The text is stored and waits to be split into facts; nothing more needs to be done. "
+            "getDocument tells what became of it."
+        )
+    if saved.status == Status.FAILED:
+        return f"The text is stored as a document, but could not be made a memory: {saved.reason}"
+    if saved.duplicate:
+        return "This is remembered already; nothing was added."
+    if not outcome.is_split:
+        return _whole_message(saved)
+    parts = [f"Saved {_memories(len(outcome.memories) - outcome.known)}, {len(outcome.superseded)} superseded."]
+    if outcome.known:
+        parts.append(f"{outcome.known} more of what the text says {_was(outcome.known)} known already.")
+    if outcome.contested:
+        parts.append(
+            f"{_memories(len(outcome.contested))} by other members {_look(len(outcome.contested))} outdated but "
+            f"{_was(len(outcome.contested))} left active; review and forget explicitly what is wrong."
+        )
+    if outcome.lost:
+        parts.append(
+            f"{_memories(len(outcome.lost))} that this would have replaced {_was(len(outcome.lost))} superseded or "
+            "forgotten by somebody else in the meantime; check that both say the same."
+        )
+    if saved.reason:
+        parts.append(saved.reason)
+    return " ".join(parts)
+
+
+def _whole_message(saved: Saved) -> str:
+    by_meaning = (
+        "" if saved.embedded else (" It is found by its words now, and by meaning as soon as its embedding is made.")
+    )
+    return f"Saved.{by_meaning}" + (f" {saved.reason}" if saved.reason else "")
+
+
+def _memories(number: int) -> str:
+    return f"{number} {'memory' if number == 1 else 'memories'}"
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _look(number: int) -> str:
+    return "looks" if number == 1 else "look"
+
+
 class WireForgetCandidate(WireModel):
     """A memory that a forget may have meant."""
 
@@ -170,7 +222,11 @@ class WireForgetCandidate(WireModel):
 
 
 class WireWriteResult(WireModel):
-    """What a save or a forget did."""
+    """What a save or a forget did.
+
+    Of a save that is still going on `status` is Pending, and the document tells the rest later. The lists of
+    superseded, contested and already changed memories are there when the text was split into facts.
+    """
 
     memory_id: UUID | None = None
     action: Literal["Save", "Forget"]
@@ -178,25 +234,33 @@ class WireWriteResult(WireModel):
     message: str
     memory_ids: list[UUID] | None = None
     document_id: UUID | None = None
+    status: Literal["Pending", "Processed", "Failed"] | None = None
+    stages: WireStages | None = None
+    reason: str | None = None
+    superseded_memory_ids: list[UUID] | None = None
+    contested_memory_ids: list[UUID] | None = None
+    already_changed_memory_ids: list[UUID] | None = None
     searchable_by_meaning: bool | None = None
     candidates: list[WireForgetCandidate] | None = None
     degraded: list[str] | None = None
 
     @classmethod
     def of_save(cls, saved: Saved) -> "WireWriteResult":
-        if saved.duplicate:
-            message = "This is remembered already; nothing was added."
-        elif saved.embedded:
-            message = "Saved."
-        else:
-            message = "Saved. It is found by its words now, and by meaning as soon as its embedding is made."
+        outcome = saved.outcome
+        is_split = outcome.is_split
         return cls(
-            memory_id=saved.memory.id,
+            memory_id=saved.memories[0].id if saved.memories else None,
             action="Save",
-            affected_count=0 if saved.duplicate else 1,
-            message=message,
-            memory_ids=[saved.memory.id],
-            document_id=saved.memory.document_id,
+            affected_count=len(outcome.memories) - outcome.known,
+            message=saved_message(saved),
+            memory_ids=list(outcome.memories) if saved.status == Status.PROCESSED else None,
+            document_id=saved.document_id,
+            status=saved.status.wire,
+            stages=WireStages.of(saved.extraction, saved.embedding),
+            reason=saved.reason or None,
+            superseded_memory_ids=list(outcome.superseded) if is_split else None,
+            contested_memory_ids=list(outcome.contested) if is_split else None,
+            already_changed_memory_ids=list(outcome.lost) if is_split else None,
             searchable_by_meaning=saved.embedded,
         )
 

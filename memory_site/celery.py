@@ -10,7 +10,8 @@ app = Celery("memory_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.conf.beat_schedule = {
-    # What a crash or a lost message left behind is found within a minute.
+    # Work whose process died is taken up as soon as its lease is over, and what failed is tried again.
+    "adopt what was left": {"task": "memories.tasks.adopt", "schedule": 10.0, "options": {"expires": 9}},
     "embed what is owed": {"task": "memories.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "build search indexes": {
         "task": "memories.tasks.maintain_search_indexes",

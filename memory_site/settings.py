@@ -211,6 +211,12 @@ for _name in env.list("EMBEDDINGS_FURTHER", default=[]):
         "threads": env.number(f"{_prefix}THREADS", default=0),
     }
 
+# Off unless somebody chooses a model: texts are kept in the words of those who saved them.
+EXTRACTION_PROVIDER = env.text("EXTRACTION_PROVIDER", default="none").lower()
+EXTRACTION_ENDPOINT = env.text("EXTRACTION_ENDPOINT", default="")
+EXTRACTION_API_KEY = env.text("EXTRACTION_API_KEY", default="")
+EXTRACTION_MODEL = env.text("EXTRACTION_MODEL", default="")
+
 LOG_LEVEL = env.text("LOG_LEVEL", default="INFO").upper()
 LOGGING = {
     "version": 1,

@@ -3,8 +3,7 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -16,6 +15,7 @@ from memories.services.embedding_models import add_model, start_backfill, start_
 from memories.services.save import save_memory
 from memories.tests.factories import make_access
 from tests.providers.fixtures import embedding_server, remote_embeddings, second_model
+from tests.waiting import eventually
 
 __all__ = ["embedding_server", "remote_embeddings", "second_model"]
 
@@ -60,15 +60,6 @@ def running_worker(**variables: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(30)
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False
-
-
 def test_a_long_memory_is_embedded_by_the_worker(worker):
     saved = save_memory(make_access(), content="A sentence of some length about apples. " * 300)
     assert not saved.embedded
@@ -78,7 +69,7 @@ def test_a_long_memory_is_embedded_by_the_worker(worker):
 
 def test_the_sweep_finds_what_never_reached_the_queue(worker, monkeypatch):
     monkeypatch.setattr(save, "request_embedding", lambda: None)
-    monkeypatch.setattr(save, "_model_or_none", lambda: None)
+    monkeypatch.setattr(save, "model_or_none", lambda: None)
     saved = save_memory(make_access(), content="Saved while the engine could not be loaded.")
     assert not PendingEmbedding.objects.exists()
     from memories.tasks import sweep

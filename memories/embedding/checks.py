@@ -1,12 +1,11 @@
 """Refusing wrong provider settings when a process starts, with the name of the variable and what is allowed."""
 
-from urllib.parse import urlsplit
-
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.embedding.configurations import DEFAULT, Configuration, configurations
 from memories.embedding.local import engine_problem
 from memories.embedding.registry import LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
+from memories.providers.checks import check_endpoint
 
 PROVIDERS = ("local", "openai", "azure", "gemini", "none")
 
@@ -81,7 +80,7 @@ def _check_remote(configuration: Configuration) -> None:
                 "https://RESOURCE.openai.azure.com."
             )
     else:
-        _check_endpoint(endpoint)
+        check_endpoint("EMBEDDINGS", endpoint)
         if provider == "openai" and not model:
             raise ImproperlyConfigured(
                 "EMBEDDINGS_MODEL must name the model that the server at EMBEDDINGS_ENDPOINT is to use."
@@ -91,25 +90,6 @@ def _check_remote(configuration: Configuration) -> None:
             "EMBEDDINGS_MODEL must be the name of the deployment with EMBEDDINGS_PROVIDER=azure."
         )
     _check_width(configuration)
-
-
-def _check_endpoint(endpoint: str) -> None:
-    try:
-        parts = urlsplit(endpoint)
-        absolute = parts.scheme in ("http", "https") and bool(parts.hostname)
-        # Reading the port is what finds a wrong one.
-        absolute = absolute and (parts.port is None or parts.port > 0)
-    except ValueError:
-        absolute = False
-    if not absolute:
-        raise ImproperlyConfigured(
-            "EMBEDDINGS_ENDPOINT must be an absolute http or https URL, such as http://localhost:11434/v1."
-        )
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ImproperlyConfigured(
-            "EMBEDDINGS_ENDPOINT must hold no user name, password, query or fragment; a key belongs into "
-            "EMBEDDINGS_API_KEY."
-        )
 
 
 def _check_width(configuration: Configuration) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from core.errors import ProviderUnavailable
 from memories.embedding.base import Vector, check_passages, check_query, unit_vector
 from memories.embedding.configurations import Configuration
-from memories.embedding.endpoint import PASSAGES, QUERY, Endpoint, Patience
+from memories.embedding.endpoint import PASSAGES, QUERY, Endpoint
 from memories.embedding.registry import MAXIMUM_DIMENSIONS, ModelSpec, find_spec, is_reducible
+from memories.providers.connection import Patience
 
 # Servers refuse larger batches (text-embeddings-inference: 32, Gemini: 100).
 BATCH = 32

@@ -69,6 +69,19 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
     return SimilarStatements(matches=matches, spec=spec)
 
 
+def similarities(
+    space: SpaceAccess, model_id: int, texts: Sequence[Sequence[Vector]], memory_ids: Sequence[uuid.UUID]
+) -> list[dict[uuid.UUID, float]]:
+    """How alike each of `texts` (the vectors of its passages) is to each of some memories; one query.
+
+    A memory without vectors of this model is left out.
+    """
+    with reading(space) as cursor:
+        cursor.execute(_PASSAGES, [space.id, model_id, uuid_array([str(identifier) for identifier in memory_ids])])
+        rows = cursor.fetchall()
+    return [_compare(np.stack(list(vectors)), rows) for vectors in texts]
+
+
 def _embed(text: str) -> tuple[ModelSpec | None, list[Vector]]:
     try:
         embedder = searched_embedder()

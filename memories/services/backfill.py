@@ -152,7 +152,7 @@ def _claim(model_id: int, number: int) -> list[Memory]:
         due = list(
             PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
             .select_related("memory")
-            .filter(model_id=model_id, next_attempt_at__lte=now)
+            .filter(model_id=model_id, failed_at__isnull=True, next_attempt_at__lte=now)
             .order_by("next_attempt_at", "id")[:number]
         )
         for row in due:
@@ -167,7 +167,7 @@ def _claim(model_id: int, number: int) -> list[Memory]:
 def _seconds_to_next_debt(model_id: int) -> float | None:
     """When the next debt worth waiting for is due; None when none is left."""
     with every_space():
-        rows = PendingEmbedding.objects.filter(model_id=model_id, attempts__lt=_MOST_ATTEMPTS)
+        rows = PendingEmbedding.objects.filter(model_id=model_id, failed_at__isnull=True, attempts__lt=_MOST_ATTEMPTS)
         moment = rows.aggregate(next=Min("next_attempt_at"))["next"]
     return None if moment is None else max((moment - timezone.now()).total_seconds(), 0.0)
 

@@ -13,10 +13,11 @@ from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line, clean_uuid
 from memories.models import MAXIMUM_REASON, Decision, Edge, Memory, RelationType, Resolution
 from memories.note_models import NoteStatus
+from memories.services.embeddings import model_or_none
 from memories.services.forget import deactivate
 from memories.services.links import outdate, reactivate_memory
 from memories.services.record import recording
-from memories.services.restore import model_or_none, told_again
+from memories.services.restore import told_again
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
 from spaces.models import AccessLevel

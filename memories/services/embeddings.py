@@ -5,20 +5,20 @@ transactions, holding no lock and no connection's transaction.
 """
 
 import logging
-import random
 import uuid
+from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
 
 from django.db import IntegrityError, connection
-from django.utils import timezone
 from pgvector import HalfVector
 
 from core.errors import ProviderUnavailable
-from core.text import excerpt
 from memories.embedding.base import Vector
 from memories.embedding.service import split_passages
 from memories.models import KEPT_STATES, EmbeddingModel, Memory, PendingEmbedding
+from memories.services.claims import INTERRUPTED as INTERRUPTED
+from memories.services.claims import Turns, held
+from memories.services.claims import postpone as put_back
 from memories.services.searched_model import ActiveModel as ActiveModel
 from memories.services.searched_model import active_model as active_model
 from memories.services.searched_model import complete_models, note_problem
@@ -28,8 +28,18 @@ logger = logging.getLogger(__name__)
 
 # Longer memories are embedded in the background: at most about two seconds of the local model in the request.
 MAXIMUM_CHUNKS_INLINE = 8
-_FIRST_RETRY = timedelta(seconds=15)
-_LAST_RETRY = timedelta(hours=1)
+# Debts that one space may have worked off before it is another one's turn, and passages in one call of the provider.
+BATCH = 16
+
+_turns: defaultdict[int, Turns] = defaultdict(Turns)
+
+
+def model_or_none() -> ActiveModel | None:
+    """The model that is searched by, or None while it cannot be loaded: then the sweep owes the embeddings later."""
+    try:
+        return active_model()
+    except ProviderUnavailable:
+        return None
 
 
 def owe_embedding(memory: Memory, model: ActiveModel | None) -> None:
@@ -111,19 +121,46 @@ def remove_embeddings(space_id: uuid.UUID, memories: Sequence[Memory]) -> None:
         cursor.execute("DELETE FROM memories_embedding WHERE space_id = %s AND memory_id = ANY(%s)", [space_id, ids])
 
 
-def embed_pending(limit: int = 200) -> int:
-    """Work off debts that are due, oldest first; returns how many were settled. Safe to run in several processes.
+def embed_pending() -> int:
+    """Work off one batch of debts that are due, of the space whose turn it is; returns how many were settled.
 
-    Those of the model that is searched by come first; `backfill` does those of a model that is filled. Stops at the
-    first temporary failure of a model's provider: its others would meet the same.
+    Those of the model that is searched by come first; `backfill` does those of a model that is filled. Safe to run in
+    several processes. A failure that concerns the provider puts the whole batch back; one that concerns a single text
+    sets only that text's debt aside.
     """
-    settled = 0
     for model in complete_models():
-        while settled < limit:
-            memory = _claim(model.row_id)
-            if memory is None or not embed_memory(memory, model):
-                break
-            settled += 1
+        rows = PendingEmbedding.objects.select_related("memory").filter(model_id=model.row_id)
+        claimed = [row for row in _turns[model.row_id].claim(rows, limit=BATCH) if isinstance(row, PendingEmbedding)]
+        with held(claimed):
+            settled = _work_off(claimed, model)
+        if settled:
+            return settled
+    return 0
+
+
+def _work_off(claimed: Sequence[PendingEmbedding], model: ActiveModel) -> int:
+    """Embed claimed debts in as few calls as their length allows; returns how many were settled."""
+    settled = 0
+    waiting = [(row, split_passages(row.memory.embedded_text, model.embedder.spec)) for row in claimed]
+    while waiting:
+        batch = [waiting.pop(0)]
+        while waiting and sum(len(chunks) for _, chunks in [*batch, waiting[0]]) <= BATCH:
+            batch.append(waiting.pop(0))
+        try:
+            vectors = iter(model.embedder.embed_passages([chunk for _, chunks in batch for chunk in chunks]))
+        except ProviderUnavailable as error:
+            if error.concerns_every_call:
+                for row, _ in [*batch, *waiting]:
+                    _put_back(row, error)
+                return settled
+            if len(batch) == 1:
+                _put_back(batch[0][0], error)
+            else:
+                # One of them is refused; alone, each finds out by itself.
+                settled += sum(_work_off([row], model) for row, _ in batch)
+            continue
+        for row, chunks in batch:
+            settled += settle(row.memory, model, [next(vectors) for _ in chunks])
     return settled
 
 
@@ -154,44 +191,17 @@ def owe_missing_to(model_id: int, limit: int) -> int:
         return int(cursor.rowcount)
 
 
-# A claim is a lease: another process may take the row again when this one died with it. The longest memory takes about
-# a minute. Each claim counts as an attempt and doubles the lease, so that a text which ends its worker is not met again
-# and again.
-_LEASE = timedelta(minutes=3)
-_LONGEST_LEASE = timedelta(days=1)
-INTERRUPTED = "An attempt did not come to its end: the process that made it was stopped."
-
-
-def _claim(model_id: int) -> Memory | None:
-    """The next memory that is due, leased to this process."""
-    with every_space():
-        due: PendingEmbedding | None = (
-            PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
-            .select_related("memory")
-            .filter(model_id=model_id, next_attempt_at__lte=timezone.now())
-            .order_by("next_attempt_at", "id")
-            .first()
-        )
-        if due is None:
-            return None
-        due.next_attempt_at = timezone.now() + min(_LEASE * 2 ** min(due.attempts, 10), _LONGEST_LEASE)
-        due.attempts += 1
-        due.reason = INTERRUPTED
-        due.save(update_fields=["next_attempt_at", "attempts", "reason"])
-        return due.memory
-
-
 def postpone(memory: Memory, model_id: int, error: ProviderUnavailable) -> None:
     """Note why a memory could not be embedded, and when to try again."""
-    logger.warning("embedding memory %s was postponed: %s", memory.id, error.message)
-    if error.permanent:
-        note_problem(model_id, error.message)
     with bound(memory.space_id):
         row = PendingEmbedding.objects.filter(memory_id=memory.id, model_id=model_id).first()
-        if row is None:
-            return
-        delay = _LAST_RETRY if error.permanent else min(_FIRST_RETRY * 2 ** min(row.attempts, 10), _LAST_RETRY)
-        PendingEmbedding.objects.filter(id=row.id).update(
-            next_attempt_at=timezone.now() + delay * random.uniform(0.8, 1.2),  # noqa: S311 - spreading, not secrecy
-            reason=excerpt(error.message, 500),
-        )
+    if row is not None:
+        _put_back(row, error)
+
+
+def _put_back(row: PendingEmbedding, error: ProviderUnavailable) -> None:
+    logger.warning("embedding memory %s was postponed: %s", row.memory_id, error.message)
+    is_refused = error.permanent and not error.concerns_every_call
+    if error.permanent and not is_refused:
+        note_problem(row.model_id, error.message)
+    put_back(row, error.message, permanent=error.permanent, gives_up=is_refused)

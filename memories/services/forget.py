@@ -104,17 +104,29 @@ def deactivate(
     with recording(access, space.id, f"Forget {len(ids)} memories" if len(ids) > 1 else "Forget a memory") as record:
         # By id, so that two callers who forget the same memories wait for each other instead of deadlocking.
         rows = list(Memory.objects.in_space(space).active().filter(id__in=ids).select_for_update().order_by("id"))
-        now = timezone.now()
-        Memory.objects.in_space(space).filter(id__in=[memory.id for memory in rows]).update(
-            is_active=False,
-            superseded_by=superseded_by,
-            updated_by_id=access.user_id,
-            updated_at=now,
-            deactivated_by_id=access.user_id,
-            deactivated_at=now,
-            deactivation_reason=reason,
-        )
+        mark_inactive(access, space, rows, superseded_by=superseded_by, reason=reason)
         remove_terms(space.id, rows)
         remove_embeddings(space.id, rows)
         record.changed(*[memory.id for memory in rows])
     return rows
+
+
+def mark_inactive(
+    access: AccessContext,
+    space: SpaceAccess,
+    rows: Sequence[Memory],
+    *,
+    superseded_by: uuid.UUID | None = None,
+    reason: str = "",
+) -> None:
+    """Write to locked memories that they are out, who took them out and why; their words and vectors go separately."""
+    now = timezone.now()
+    Memory.objects.in_space(space).filter(id__in=[memory.id for memory in rows]).update(
+        is_active=False,
+        superseded_by=superseded_by,
+        updated_by_id=access.user_id,
+        updated_at=now,
+        deactivated_by_id=access.user_id,
+        deactivated_at=now,
+        deactivation_reason=reason,
+    )

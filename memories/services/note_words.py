@@ -12,7 +12,7 @@ from memories.services.embeddings import (
     remove_embeddings,
 )
 from memories.services.queue import request_embedding
-from memories.services.save import term_context
+from memories.services.statements import term_context
 from memories.services.terms import add_terms, note_terms, remove_terms
 
 

@@ -27,8 +27,8 @@ from memories.services.note_fields import (
 )
 from memories.services.note_words import embed_anew, index, index_anew
 from memories.services.record import Record
-from memories.services.save import content_hash
 from memories.services.sources import Repointed, register_sources
+from memories.services.statements import content_hash
 from spaces.access import AccessContext, SpaceAccess
 from spaces.models import Topic
 from spaces.services.topics import ensure_topic

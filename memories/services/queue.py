@@ -18,10 +18,17 @@ def request_tending(model_id: int) -> None:
     transaction.on_commit(lambda: _send("tend_embedding_model", model_id))
 
 
-def _send(task: str, *arguments: object) -> None:
+def request_processing() -> bool:
+    """Ask a worker to process the documents that wait; False when no broker answers. Outside of transactions only."""
+    return _send("process_documents")
+
+
+def _send(task: str, *arguments: object) -> bool:
     from memories import tasks
 
     try:
         getattr(tasks, task).delay(*arguments)
     except (OperationalError, OSError) as error:
-        logger.warning("the worker could not be told of new work, the sweep will find it: %s", error)
+        logger.warning("the worker could not be told of new work: %s", error)
+        return False
+    return True

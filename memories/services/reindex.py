@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from kombu.exceptions import OperationalError
 
 from memories.models import Memory
-from memories.services.save import term_context
+from memories.services.statements import term_context
 from memories.services.terms import add_terms, note_terms
 from spaces.isolation import bound
 from spaces.models import Space

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from django.db import IntegrityError
 from django.utils import timezone
 
-from core.errors import Conflict, NotFound, ProviderUnavailable
+from core.errors import Conflict, NotFound
 from memories.models import Memory, Resolution
 from memories.queries import locate_memory
-from memories.services.embeddings import ActiveModel, active_model, owe_embedding
+from memories.services.embeddings import ActiveModel, model_or_none, owe_embedding
 from memories.services.queue import request_embedding
 from memories.services.record import recording
-from memories.services.save import term_context
+from memories.services.statements import term_context
 from memories.services.terms import add_terms, note_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
@@ -44,14 +44,6 @@ def restore_memory(access: AccessContext, memory_id: object, *, container_tag: s
     except IntegrityError:
         raise told_again(space, memory) from None
     return Restored(memory=locate_memory(access, memory.id)[0], changed=changed)
-
-
-def model_or_none() -> ActiveModel | None:
-    """The model whose embedding is owed; None while it cannot be loaded, when the sweep owes it later."""
-    try:
-        return active_model()
-    except ProviderUnavailable:
-        return None
 
 
 def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, model: ActiveModel | None) -> bool:

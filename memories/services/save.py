@@ -1,41 +1,43 @@
 """Saving: the caller's words are stored in one transaction, verbatim, before any provider is asked.
 
 saved = save_memory(access, content="The office closes at six.", category="office")
+
+Without an extractor the words themselves become one memory, in the same transaction. With one, the words wait as a
+document until they have been split into facts (`memories.services.pipeline`), and the caller waits with them for a
+while.
 """
 
-import hashlib
-from dataclasses import dataclass
-from datetime import datetime
+import uuid
 
 from django.db import IntegrityError
 from django.utils import timezone
 
-from core.errors import ProviderUnavailable
-from core.text import clean_line, clean_text, excerpt, optional_line
-from documents.models import Document, Status
+from core.errors import Invalid
+from core.text import clean_text, optional_line
+from documents.models import Document, PendingDocument, Stage, Status
 from memories.embedding.service import split_passages
+from memories.extraction.service import extraction_is_on
 from memories.models import MAXIMUM_CATEGORY, MAXIMUM_MEMORY, MAXIMUM_SOURCE, Memory
-from memories.services.embeddings import MAXIMUM_CHUNKS_INLINE, ActiveModel, active_model, embed_memory, owe_embedding
+from memories.services.embeddings import (
+    MAXIMUM_CHUNKS_INLINE,
+    ActiveModel,
+    embed_memory,
+    model_or_none,
+    owe_embedding,
+)
+from memories.services.handover import hand_over
+from memories.services.outcome import Outcome, Saved, embedding_stage, read_saved
 from memories.services.queue import request_embedding
 from memories.services.record import recording
+from memories.services.statements import content_hash, new_memory, new_note, term_context
 from memories.services.terms import add_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.isolation import bound
 from spaces.models import AccessLevel
 
-# A saved memory's document is titled with the beginning of its text.
-DERIVED_TITLE = 80
-
-
-@dataclass(frozen=True)
-class Saved:
-    """What a save did. `duplicate` says that the space knew it already; `embedded` is False while search by meaning
-    cannot find it yet."""
-
-    memory: Memory
-    space: SpaceAccess
-    duplicate: bool
-    embedded: bool
+# Seconds that a caller waits for the result, unless it says otherwise, and at most.
+DEFAULT_WAIT = 20
+LONGEST_WAIT = 60
 
 
 def save_memory(
@@ -45,8 +47,13 @@ def save_memory(
     category: str | None = None,
     source: str | None = None,
     container_tag: str | None = None,
+    wait: int = DEFAULT_WAIT,
+    document_id: uuid.UUID | None = None,
 ) -> Saved:
-    """Remember `content` as it is, with the `note` document it came from.
+    """Remember `content`: verbatim as its `note` document, and as one memory, or as the facts an extractor finds in it.
+
+    Waits up to `wait` seconds for the extractor; what it has not done by then goes on, and the result says so.
+    `document_id` makes the call repeatable: saved once, it gives what became of it.
 
     Raises `Invalid` for blank or over-long input, `NotFound` and `AccessDenied` for the space.
     """
@@ -54,88 +61,102 @@ def save_memory(
     space = access.space(container_tag, AccessLevel.READ_WRITE)
     category = optional_line(category, "category", maximum=MAXIMUM_CATEGORY)
     source = optional_line(source, "source", maximum=MAXIMUM_SOURCE)
-    model = _model_or_none()
-    digest = content_hash(text, category)
+    if not 0 <= wait <= LONGEST_WAIT:
+        raise Invalid(f"wait must be between 0 and {LONGEST_WAIT} seconds, not {wait}.")
+    text_to_save = _Text(text, category, source, document_id or uuid.uuid4())
     try:
-        with recording(access, space.id, "Save a memory") as record:
-            memory = _store(access, space, text, category, source, digest, model)
-            record.created(memory.id)
+        if not extraction_is_on():
+            return _save_verbatim(access, space, text_to_save)
+        known = _known(space, text, category)
+        if known is not None:
+            return known
+        _store_pending(access, space, text_to_save)
     except IntegrityError:
-        # Only another save of the same statement can be in the way; when it is, it is the answer.
-        with bound(space):
-            existing = Memory.objects.in_space(space).active().filter(content_hash=digest).first()
-            if existing is None:
-                raise
-            embedded = not existing.pending_embeddings.exists()
-        return Saved(memory=existing, space=space, duplicate=True, embedded=embedded)
-    return Saved(memory=memory, space=space, duplicate=False, embedded=_embed_now_or_later(memory, model))
+        # Only the same statement, or the same call, can be in the way; when it is, it is the answer.
+        again = _saved_before(space, text_to_save)
+        if again is None:
+            raise
+        return again
+    hand_over(space, text_to_save.document_id, wait=wait)
+    return read_saved(space, text_to_save.document_id)
 
 
-def content_hash(text: str, category: str | None) -> bytes:
-    """What makes two active memories of a space the same statement: SHA-256 of category and text."""
-    return hashlib.sha256(f"{category or ''}\x00{text}".encode()).digest()
+class _Text:
+    """A text to be saved, with what the caller said about it."""
+
+    def __init__(self, text: str, category: str | None, source: str | None, document_id: uuid.UUID) -> None:
+        self.text = text
+        self.category = category
+        self.source = source
+        self.document_id = document_id
 
 
-def term_context(author: str, moment: datetime) -> list[str]:
-    """What is indexed with the words of a memory: who said it and when, which people name when they ask."""
-    return [author, f"{moment:%d %B %Y}"]
-
-
-def _model_or_none() -> ActiveModel | None:
-    try:
-        return active_model()
-    except ProviderUnavailable:
-        # Stored without a debt; the sweep owes the embedding as soon as the engine can be loaded.
-        return None
-
-
-def _store(
-    access: AccessContext,
-    space: SpaceAccess,
-    text: str,
-    category: str | None,
-    source: str | None,
-    digest: bytes,
-    model: ActiveModel | None,
-) -> Memory:
+def _save_verbatim(access: AccessContext, space: SpaceAccess, said: _Text) -> Saved:
+    model = model_or_none()
     now = timezone.now()
-    attribution = {
-        "created_by_id": access.user_id,
-        "updated_by_id": access.user_id,
-        "created_by_key_id": access.credential.id,
-        "created_via": access.credential.surface,
-        "created_at": now,
-        "updated_at": now,
-    }
-    document = Document(
-        space_id=space.id,
-        title=excerpt(clean_line(text, "title", maximum=MAXIMUM_MEMORY), DERIVED_TITLE + 1),
-        doc_type="note",
+    with recording(access, space.id, "Save a memory") as record:
+        document = new_note(
+            access, space.id, said.text, now, id=said.document_id, status=Status.PROCESSED, extraction=Stage.OFF
+        )
+        memory = new_memory(access, document, said.text, now, category=said.category, source=said.source)
+        document.save(force_insert=True)
+        memory.save(force_insert=True)
+        owe_embedding(memory, model)
+        add_terms(memory, space.language, term_context(access.display_name, now))
+        record.created(memory.id)
+    return Saved(
+        space=space,
+        document_id=document.id,
         status=Status.PROCESSED,
-        raw_content=text,
-        **attribution,
+        extraction=Stage.OFF,
+        embedding=embed_now_or_later(memory, model),
+        memories=[memory],
+        outcome=Outcome(memories=(memory.id,)),
     )
-    memory = Memory(
-        space_id=space.id,
-        document=document,
-        text=text,
-        category=category,
-        source=source,
-        content_hash=digest,
-        **attribution,
-    )
-    document.save(force_insert=True)
-    memory.save(force_insert=True)
-    owe_embedding(memory, model)
-    add_terms(memory, space.language, term_context(access.display_name, now))
-    return memory
 
 
-def _embed_now_or_later(memory: Memory, model: ActiveModel | None) -> bool:
+def _store_pending(access: AccessContext, space: SpaceAccess, said: _Text) -> None:
+    now = timezone.now()
+    with bound(space):
+        document = new_note(
+            access, space.id, said.text, now, id=said.document_id, status=Status.PENDING, extraction=Stage.PENDING
+        )
+        document.save(force_insert=True)
+        PendingDocument.objects.create(
+            space_id=space.id, document=document, category=said.category, source=said.source, created_at=now
+        )
+
+
+def embed_now_or_later(memory: Memory, model: ActiveModel | None) -> Stage:
+    """Embed a stored memory at once, or leave it to the worker when it is long or its provider does not answer."""
     if model is None:
-        return False
-    chunks = split_passages(memory.text, model.embedder.spec)
+        return Stage.OFF
+    chunks = split_passages(memory.embedded_text, model.embedder.spec)
     if len(chunks) <= MAXIMUM_CHUNKS_INLINE and embed_memory(memory, model, chunks):
-        return True
+        return Stage.DONE
     request_embedding()
-    return False
+    return Stage.PENDING
+
+
+def _saved_before(space: SpaceAccess, said: _Text) -> Saved | None:
+    with bound(space):
+        is_repeated = Document.objects.in_space(space).filter(id=said.document_id).exists()
+    return read_saved(space, said.document_id) if is_repeated else _known(space, said.text, said.category)
+
+
+def _known(space: SpaceAccess, text: str, category: str | None) -> Saved | None:
+    """The answer to a save of what an active memory says already, word for word."""
+    with bound(space):
+        digest = content_hash(text, category)
+        memory: Memory | None = Memory.objects.in_space(space).facts().filter(content_hash=digest).first()
+        if memory is None:
+            return None
+        return Saved(
+            space=space,
+            document_id=memory.document_id,
+            status=Status.PROCESSED,
+            extraction=Stage.OFF,
+            embedding=embedding_stage(space, [memory.id]) or Stage.OFF,
+            memories=[memory],
+            outcome=Outcome(memories=(memory.id,), known=1),
+        )

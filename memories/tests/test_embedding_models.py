@@ -74,7 +74,7 @@ def test_a_model_is_added_after_its_provider_answered(access, second_model):
 
 @pytest.mark.parametrize("mode", ["401", "404", "web page", "dropped"])
 def test_a_model_whose_provider_does_not_answer_is_not_added(access, second_model, mode, monkeypatch):
-    monkeypatch.setattr("memories.embedding.endpoint.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memories.providers.connection.FIRST_PAUSE", 0.0)
     second_model.mode = mode
     with pytest.raises(ProviderUnavailable, match=r"EMBEDDINGS_LARGE_(API_KEY|MODEL|ENDPOINT)"):
         add_model("large")
@@ -90,7 +90,7 @@ def test_a_model_of_another_width_than_the_settings_say_is_not_added(access, set
 
 
 def test_a_second_model_can_be_added_while_the_first_is_down(remote_embeddings, monkeypatch):
-    monkeypatch.setattr("memories.embedding.endpoint.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memories.providers.connection.FIRST_PAUSE", 0.0)
     remote_embeddings.mode = "500"
     assert add_model("large").state == ModelState.ADDED
 
@@ -141,8 +141,8 @@ def test_a_limit_holds_across_processes(access):
 
 
 def test_a_backfill_that_was_interrupted_goes_on(access, second_model, monkeypatch):
-    monkeypatch.setattr("memories.embedding.endpoint.FIRST_PAUSE", 0.0)
-    monkeypatch.setattr("memories.embedding.endpoint.REST_TEMPORARY", 0.0)
+    monkeypatch.setattr("memories.providers.connection.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memories.providers.breaker.REST_TEMPORARY", 0.0)
     model = start_backfill(add_model("large"))
     second_model.mode = "500"
     assert tend(model.id) == 60
@@ -219,7 +219,7 @@ def test_a_model_that_is_not_complete_is_switched_to_only_on_demand_and_says_wha
 
 
 def test_a_model_that_does_not_answer_is_not_switched_to(access, second_model, monkeypatch):
-    monkeypatch.setattr("memories.embedding.endpoint.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memories.providers.connection.FIRST_PAUSE", 0.0)
     model = filled()
     second_model.mode = "500"
     with pytest.raises(ProviderUnavailable):
@@ -311,7 +311,7 @@ def test_a_provider_that_suddenly_answers_another_width_degrades_search_and_stor
     assert "20 numbers where 16" in searched_problem()
     assert "EMBEDDINGS_LARGE_DIMENSIONS" in searched_problem()
     second_model.dimensions = 16
-    monkeypatch.setattr("memories.embedding.endpoint.Endpoint._raise_while_resting", lambda self: None)
+    monkeypatch.setattr("memories.providers.breaker.Breaker.check", lambda self: None)
     PendingEmbedding.objects.filter(model=model).update(next_attempt_at=timezone.now())
     embed_pending()
     assert widths(access)[16] == 4

@@ -9,9 +9,18 @@ from memories.embedding import service
 from memories.embedding.base import Embedder
 from memories.embedding.openai_compatible import connect
 from memories.embedding.service import get_embedder
+from memories.extraction.openai_compatible import connect as connect_chat
+from memories.providers.breaker import forget_rests
 from tests.providers.server import OpenAICompatibleServer
 
-__all__ = ["configured_embedder", "embedding_server", "remote_embeddings", "second_model"]
+__all__ = [
+    "chat_server",
+    "configured_embedder",
+    "embedding_server",
+    "remote_embeddings",
+    "second_model",
+    "work_here",
+]
 
 
 def configured_embedder() -> Embedder:
@@ -24,6 +33,8 @@ def configured_embedder() -> Embedder:
 @pytest.fixture
 def embedding_server() -> Iterator[OpenAICompatibleServer]:
     """A provider that nothing is configured to use yet."""
+    # The port may be that of a server which failed a moment ago.
+    forget_rests()
     with OpenAICompatibleServer() as server:
         yield server
 
@@ -50,3 +61,23 @@ def second_model(remote_embeddings: OpenAICompatibleServer, settings: Settings) 
             "large": {"provider": "openai", "endpoint": server.url, "api_key": "sk-large-key", "model": "large-model"}
         }
         yield server
+
+
+@pytest.fixture
+def chat_server(settings: Settings) -> Iterator[OpenAICompatibleServer]:
+    """A provider that the settings name for extraction: model `test-chat`, key `sk-chat-key`."""
+    forget_rests()
+    connect_chat.cache_clear()
+    with OpenAICompatibleServer() as server:
+        settings.EXTRACTION_PROVIDER = "openai"
+        settings.EXTRACTION_ENDPOINT = server.url
+        settings.EXTRACTION_API_KEY = "sk-chat-key"
+        settings.EXTRACTION_MODEL = "test-chat"
+        yield server
+    connect_chat.cache_clear()
+
+
+@pytest.fixture
+def work_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No broker answers: what is saved is processed by the process that saved it."""
+    monkeypatch.setattr("memories.services.handover.request_processing", lambda: False)

@@ -1,16 +1,21 @@
-"""An embeddings server for tests: OpenAI's protocol over real HTTP, with the faults that providers have.
+"""A provider for tests: OpenAI's protocol over real HTTP, with the faults that providers have.
 
     with OpenAICompatibleServer() as server:
         server.mode = "429"
+        server.modes["/chat/completions"] = "refusal"
         ...  # server.url, server.requests
 
-The vectors are made from the words of a text, so that texts which share words are alike.
+The vectors are made from the words of a text, so that texts which share words are alike. A chat gets the facts that
+`server.facts` makes of a text and the memories it may act on: by default one fact for each sentence.
 """
 
 import json
 import re
 import threading
+import time
+import uuid
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -38,8 +43,39 @@ Mode = Literal[
     "invalid JSON",
     "web page",
     "dropped",
+    "no schema",
+    "refusal",
+    "filtered",
+    "cut off",
+    "no facts",
+    "empty",
+    "prose",
+    "code block",
+    "unknown ids",
 ]
 STATUS_CODES = {"400": "bad_request", "401": "invalid_api_key", "403": "forbidden", "404": "model_not_found"}
+
+
+# A sentence of a text, for the facts of the default answer.
+_SENTENCE = re.compile(r"[^.!?]+[.!?]")
+
+Facts = Callable[[str, list[dict[str, Any]]], list[dict[str, Any]]]
+
+
+def fact(text: str, *relations: tuple[str, str, str | None], category: str | None = None) -> dict[str, Any]:
+    """A fact as a chat answers it; a relation is the id of a memory, the type and the note."""
+    return {
+        "text": text,
+        "category": category,
+        "relations": [
+            {"existingMemoryId": target, "relationType": kind, "note": note} for target, kind, note in relations
+        ],
+    }
+
+
+def sentences(content: str, memories: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One fact for each sentence, related to nothing."""
+    return [fact(sentence.strip()) for sentence in _SENTENCE.findall(content) or [content]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +93,7 @@ class OpenAICompatibleServer:
     `mode` is how it answers, `modes` how it answers at single paths ("/embeddings") instead; `failures` limits a fault
     to so many requests, after which it answers well again.
     `dimensions` is the model's own width; with `is_reducible` it obeys a `dimensions` parameter, else refuses it.
-    `retry_after` goes with 429 and 503.
+    `retry_after` goes with 429 and 503. Every answer takes `seconds`.
     """
 
     def __init__(self, *, dimensions: int = 8, is_reducible: bool = True) -> None:
@@ -68,6 +104,8 @@ class OpenAICompatibleServer:
         self.failures: int | None = None
         self.retry_after: str | None = "2"
         self.requests: list[Recorded] = []
+        self.facts: Facts = sentences
+        self.seconds = 0.0
         self._lock = threading.Lock()
         self._release = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -132,6 +170,35 @@ class OpenAICompatibleServer:
         usage = {"prompt_tokens": len(inputs), "total_tokens": len(inputs)}
         return 200, {"object": "list", "model": body["model"], "data": data, "usage": usage}
 
+    def _chat(self, body: dict[str, Any], mode: Mode) -> dict[str, Any]:
+        """The answer to a chat, in the form that the protocol has for it."""
+        asked = json.loads(body["messages"][-1]["content"])
+        message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
+        reason = "stop"
+        if mode == "refusal":
+            message["refusal"] = "I cannot help with that."
+        elif mode == "filtered":
+            reason = "content_filter"
+        elif mode != "empty":
+            facts = [] if mode == "no facts" else self.facts(asked["content"], asked["existingMemories"])
+            if mode == "unknown ids":
+                for made_up in (str(uuid.uuid4()), "memory 1", ""):
+                    facts[0]["relations"].append(
+                        {"existingMemoryId": made_up, "relationType": "Updates", "note": "made up"}
+                    )
+            text = json.dumps({"facts": facts}, ensure_ascii=False)
+            if mode == "cut off":
+                text, reason = text[: len(text) // 2], "length"
+            elif mode == "invalid JSON":
+                text = text[:-3]
+            elif mode == "prose":
+                text = "I found nothing that I could put into a list."
+            elif mode == "code block":
+                text = f"Here are the facts:\n```json\n{text}\n```"
+            message["content"] = text
+        choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
+        return {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"], "choices": [choice]}
+
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - the handler has a `self` of its own
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -149,21 +216,27 @@ class OpenAICompatibleServer:
                     server._release.wait(60)
                     self.close_connection = True
                     return
-                if not path.endswith("/embeddings"):
+                time.sleep(server.seconds)
+                is_chat = path.endswith("/chat/completions")
+                if not is_chat and not path.endswith("/embeddings"):
                     self._send(404, json.dumps(_error("no such page", "not_found")))
+                elif mode == "no schema" and "response_format" in body:
+                    self._send(400, json.dumps(_error("response_format is not supported", "bad_request")))
                 elif mode in STATUS_CODES:
                     # Providers repeat a part of the key and of the text in their messages.
                     authorization = headers.get("authorization", headers.get("api-key", ""))
-                    message = f"not accepted: {authorization} {body['input']}"
+                    message = f"not accepted: {authorization} {body.get('input', body.get('messages'))}"
                     self._send(int(mode), json.dumps(_error(message, STATUS_CODES[mode])))
                 elif mode in ("429", "500", "503"):
                     self._send(int(mode), json.dumps(_error("try later", "busy")), retry_after=mode != "500")
                 elif mode == "out of quota":
                     self._send(429, json.dumps(_error("no money left", "insufficient_quota")))
-                elif mode == "invalid JSON":
+                elif mode == "invalid JSON" and not is_chat:
                     self._send(200, '{"data": [')
                 elif mode == "web page":
                     self._send(200, "<html>Sign in</html>", content_type="text/html")
+                elif is_chat:
+                    self._send(200, json.dumps(server._chat(body, mode)))
                 else:
                     status, answer = server._answer(body, mode)
                     self._send(status, json.dumps(answer))

@@ -25,8 +25,8 @@ def test_another_text_and_another_model_have_vectors_of_their_own(remote_embeddi
 
 
 def test_a_failure_is_not_remembered(remote_embeddings, monkeypatch):
-    monkeypatch.setattr("memories.embedding.endpoint.REST_TEMPORARY", 0.0)
-    monkeypatch.setattr("memories.embedding.endpoint.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("memories.providers.breaker.REST_TEMPORARY", 0.0)
+    monkeypatch.setattr("memories.providers.connection.FIRST_PAUSE", 0.0)
     embedder = configured_embedder()
     remote_embeddings.mode = "500"
     with pytest.raises(ProviderUnavailable):

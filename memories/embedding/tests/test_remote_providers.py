@@ -4,8 +4,9 @@ import pytest
 
 from core.errors import ProviderUnavailable
 from memories.embedding.configurations import Configuration
-from memories.embedding.endpoint import GEMINI_URL, OPENAI_URL, QUERY, Endpoint
+from memories.embedding.endpoint import QUERY, Endpoint
 from memories.embedding.openai_compatible import connect
+from memories.providers.connection import GEMINI_URL, OPENAI_URL
 
 
 def send(endpoint):
