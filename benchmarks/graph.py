@@ -25,13 +25,6 @@ WALKS = 200
 LIMIT_SIZE = 2.0
 LIMIT_HUB = 4.0
 
-_MEMORIES = """
-INSERT INTO memories_memory (id, space_id, text, version, is_active, content_hash, term_total, created_via,
-                             created_at, updated_at, deactivation_reason)
-SELECT gen_random_uuid(), %(space)s, 'memory ' || n, 1, n %% 1000 < 20, int4send(n), 0, 'mcp',
-       now() + n * interval '1 second', now(), ''
-FROM generate_series(1, %(memories)s) AS n RETURNING id
-"""
 _EDGES = """
 INSERT INTO memories_edge (id, space_id, from_memory_id, to_memory_id, relation_type, created_at)
 SELECT gen_random_uuid(), %(space)s, a, b, t, now() + n * interval '1 second'
@@ -45,11 +38,16 @@ def fill(space: "SpaceAccess", memories: int) -> list[uuid.UUID]:
     from django.db import connection
 
     from core.database import as_owner
+    from memories.models import Memory
 
     chance = random.Random(memories)
     with as_owner(), connection.cursor() as cursor:
-        cursor.execute(_MEMORIES, {"space": space.id, "memories": memories})
-        ids = [identifier for (identifier,) in cursor.fetchall()]
+        rows = [
+            # A few are active, so that some of the edges that update are contested.
+            Memory(space_id=space.id, text=f"memory {n}", content_hash=b"%d" % n, is_active=n % 1000 < 20)
+            for n in range(memories)
+        ]
+        ids = [memory.id for memory in Memory.objects.bulk_create(rows)]
         ends = [(a, ids[0] if n % 2 else chance.choice(ids), n % 3) for a in ids for n in range(EDGES_A_MEMORY)]
         kept = [end for end in ends if end[0] != end[1]]
         columns = dict(zip(("from", "to", "types"), map(list, zip(*kept, strict=True)), strict=True))

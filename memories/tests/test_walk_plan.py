@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from memories.models import RelationType
+from memories.models import Memory, RelationType
 from memories.search import related
 from memories.search.related import Walk, links_statement
 from memories.tests.factories import make_access
@@ -18,11 +18,6 @@ MEMORIES = 10_000
 EDGES = 100_000
 
 _FILL = """
-INSERT INTO memories_memory (id, space_id, text, version, is_active, content_hash, term_total, created_via,
-                             created_at, updated_at, deactivation_reason)
-SELECT lpad(to_hex(n), 32, '0')::uuid, %(space)s, 'memory ' || n, 1, false, int4send(n), 0, 'mcp',
-       now() + n * interval '1 second', now(), ''
-FROM generate_series(0, %(memories)s - 1) AS n;
 -- Half of the edges lead to the first memory and half spread over all.
 INSERT INTO memories_edge (id, space_id, from_memory_id, to_memory_id, relation_type, created_at)
 SELECT gen_random_uuid(), %(space)s, lpad(to_hex(1 + n %% (%(memories)s - 1)), 32, '0')::uuid,
@@ -41,6 +36,10 @@ ROOTS = [uuid.UUID(int=number) for number in (0, 17, 4_711)]
 def large() -> SpaceAccess:
     """A space of 100,000 edges, half of them to one memory."""
     space = make_access().space(None)
+    Memory.objects.bulk_create(
+        Memory(id=uuid.UUID(int=number), space_id=space.id, text="x", content_hash=b"", is_active=False)
+        for number in range(MEMORIES)
+    )
     with connection.cursor() as cursor:
         cursor.execute(_FILL, {"space": space.id, "memories": MEMORIES, "edges": EDGES})
         cursor.execute("SELECT count(*) FROM memories_edge WHERE space_id = %s", [space.id])
