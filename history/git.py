@@ -3,7 +3,8 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+import tempfile
+import threading
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +12,7 @@ from core.errors import AppError
 
 # What belongs to a request is far quicker; this is for a mirror of millions of objects.
 TIMEOUT_SECONDS = 600
+_MOST_COMPLAINT = 500
 
 
 class GitUnavailable(AppError):
@@ -45,29 +47,31 @@ def environment(**settings: str) -> dict[str, str]:
     }
 
 
-def run(
-    folder: Path,
-    *arguments: str,
-    stdin: IO[bytes] | bytes | None = None,
-    variables: Mapping[str, str] | None = None,
-) -> bytes:
-    """What `git ARGUMENTS` prints in `folder`. Raises `GitUnavailable` when it fails, with the reason in the log."""
-    given = stdin if isinstance(stdin, bytes) else None
-    source = None if isinstance(stdin, bytes) else subprocess.DEVNULL if stdin is None else stdin
-    try:
-        done = subprocess.run(
-            command(*arguments),
-            cwd=folder,
-            env=variables or environment(),
-            input=given,
-            stdin=source,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise GitUnavailable(f"git did not finish within {TIMEOUT_SECONDS} seconds.") from None
-    if done.returncode != 0:
-        reason = done.stderr.decode("utf-8", "replace").strip()[-500:]
-        raise GitUnavailable(f"git {arguments[0]} failed: {reason or f'exit code {done.returncode}'}")
-    return done.stdout
+def run(folder: Path, *arguments: str, stdin: IO[bytes] | bytes = b"", most: int | None = None) -> bytes:
+    """What `git ARGUMENTS` prints in `folder`; with `most`, one byte more than that at most, and git is ended then.
+
+    Raises `GitUnavailable` when it fails or takes too long.
+    """
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as complaints:
+        if isinstance(stdin, bytes):
+            source.write(stdin)
+            source.seek(0)
+        given = source if isinstance(stdin, bytes) else stdin
+        with subprocess.Popen(
+            command(*arguments), cwd=folder, env=environment(), stdin=given, stdout=subprocess.PIPE, stderr=complaints
+        ) as process:
+            ending = threading.Timer(TIMEOUT_SECONDS, process.kill)
+            ending.start()
+            try:
+                said = process.stdout.read(-1 if most is None else most + 1) if process.stdout is not None else b""
+                if most is not None and len(said) > most:
+                    process.kill()
+                    return said
+                process.wait()
+            finally:
+                ending.cancel()
+        if process.returncode != 0:
+            complaints.seek(0)
+            reason = complaints.read(_MOST_COMPLAINT).decode("utf-8", "replace").strip()
+            raise GitUnavailable(f"git {arguments[0]} failed: {reason or f'exit code {process.returncode}'}")
+        return said

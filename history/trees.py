@@ -143,9 +143,25 @@ def files_of(read: ReadTrees, root: bytes | None) -> Iterator[tuple[str, bytes]]
 
 def compare(read: ReadTrees, before: bytes | None, after: bytes | None) -> list[FileChange]:
     """The files that differ, by path. Folders that are equal are not read."""
-    changes = []
+    changes = [
+        FileChange(path, was.oid if was is not None else None, now.oid if now is not None else None)
+        for path, was, now in differing(read, before, after)
+    ]
+    return sorted(changes, key=lambda change: change.path)
+
+
+def differing(
+    read: ReadTrees, before: bytes | None, after: bytes | None, *, most_folders: int | None = None
+) -> Iterator[tuple[str, Entry | None, Entry | None]]:
+    """Path and entries of whatever differs and is no folder, level by level.
+
+    Raises `Invalid` when a level has more than `most_folders` that differ: trees from outside may be folded so that a
+    few of them unfold to more than any machine can hold.
+    """
     level = [("", before, after)] if before != after else []
     while level:
+        if most_folders is not None and len(level) > most_folders:
+            raise Invalid(f"More than {most_folders:,} folders differ at once.")
         bodies = read({oid for _, *both in level for oid in both if oid is not None})
         below: list[tuple[str, bytes | None, bytes | None]] = []
         for prefix, *both in level:
@@ -155,18 +171,21 @@ def compare(read: ReadTrees, before: bytes | None, after: bytes | None) -> list[
                 if was == now:
                     continue
                 path = prefix + name.decode()
-                old_folder, new_folder = _oid(was, folder=True), _oid(now, folder=True)
-                old_file, new_file = _oid(was, folder=False), _oid(now, folder=False)
-                if old_folder is not None or new_folder is not None:
-                    below.append((path + "/", old_folder, new_folder))
-                if old_file is not None or new_file is not None:
-                    changes.append(FileChange(path, old_file, new_file))
+                inside = _oid(was), _oid(now)
+                if inside != (None, None):
+                    below.append((path + "/", *inside))
+                was, now = _no_folder(was), _no_folder(now)
+                if was is not None or now is not None:
+                    yield path, was, now
         level = below
-    return sorted(changes, key=lambda change: change.path)
 
 
-def _oid(entry: Entry | None, *, folder: bool) -> bytes | None:
-    return entry.oid if entry is not None and entry.is_folder == folder else None
+def _oid(entry: Entry | None) -> bytes | None:
+    return entry.oid if entry is not None and entry.is_folder else None
+
+
+def _no_folder(entry: Entry | None) -> Entry | None:
+    return entry if entry is not None and not entry.is_folder else None
 
 
 def file_in(read: ReadTrees, root: bytes | None, path: str) -> bytes | None:

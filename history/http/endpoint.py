@@ -5,20 +5,17 @@ async with endpoint.running():
     await endpoint(scope, receive, send)
 """
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO
 
 from django.conf import settings
 from django.db import OperationalError
 from django.http.request import split_domain_port, validate_host
 
 from accounts.rate_limit import client_address, note_failure, seconds_to_wait
-from core.database import lent_connection
 from core.errors import AccessDenied, AppError, Busy, Invalid, NotFound
 from core.outages import outage
 from history.git import GitUnavailable
@@ -26,14 +23,14 @@ from history.http.answers import Answer, Receive, Scope, Send, while_connected
 from history.http.bodies import BodyRefused, read_body
 from history.http.places import Places
 from history.http.processes import output_of, serving_environment
+from history.http.receiving import receive_push, receiving_environment
 from history.http.requests import GitRequest, Refusal, key_in, parse_request, read_headers
+from history.http.threads import callers, in_thread, mirrors
 from history.mirror import updated_mirror
+from history.services.push import require_push
 from spaces.access import AccessContext, SpaceAccess, access_for_key
-from spaces.models import AccessLevel
 
 logger = logging.getLogger(__name__)
-
-Result = TypeVar("Result")
 
 SURFACE = "git"
 # What a client of git sends to fetch: ids it wants and has.
@@ -46,20 +43,6 @@ _STATUS_OF_ERROR: tuple[tuple[type[AppError], int], ...] = (
     (GitUnavailable, 503),
     (Busy, 503),
 )
-
-# Who calls is found out in threads of their own, so that mirrors being filled keep nobody waiting for that.
-_callers = ThreadPoolExecutor(2, thread_name_prefix="git-auth")
-_mirrors = ThreadPoolExecutor(4, thread_name_prefix="git-mirror")
-
-
-async def in_thread(pool: ThreadPoolExecutor, function: Callable[[], Result]) -> Result:
-    """Run database work in a thread that has a connection for as long as it needs one."""
-
-    def work() -> Result:
-        with lent_connection():
-            return function()
-
-    return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
 class GitEndpoint:
@@ -100,7 +83,7 @@ class GitEndpoint:
         peer = str((scope.get("client") or ("unknown", 0))[0])
         address = client_address(peer, headers.get("x-forwarded-for", ""))
         key = key_in(headers)
-        wait, access = await in_thread(_callers, lambda: _admit(address, key))
+        wait, access = await in_thread(callers, lambda: _admit(address, key))
         if wait is not None:
             sentence = f"Too many requests; try again in {wait} seconds."
             return await answer.refuse(Refusal(429, sentence, [(b"retry-after", str(wait).encode())]))
@@ -110,11 +93,15 @@ class GitEndpoint:
         space = _space(access, request)
         if self._places is None:
             raise RuntimeError("the git endpoint is not running: the application's lifespan was not started")
-        body = None if request.is_advertisement else await _body(receive, headers)
+        body = None if request.is_advertisement else await _body(receive, headers, request)
         try:
             async with self._places.taken(access.credential.id):
-                path = await in_thread(_mirrors, lambda: updated_mirror(space.id))
-                await while_connected(receive, _upload(request, path, body, answer))
+                path = await in_thread(mirrors, lambda: updated_mirror(space.id))
+                if request.service == "git-upload-pack" or body is None:
+                    await while_connected(receive, _upload(request, path, body, answer))
+                else:
+                    # What was pushed is applied or refused, also when the client has gone meanwhile.
+                    await receive_push(mirrors, access, space, path, body, answer)
         finally:
             if body is not None:
                 body.close()
@@ -134,20 +121,25 @@ def _admit(address: str, key: str | None) -> tuple[int | None, AccessContext | N
 
 def _space(access: AccessContext, request: GitRequest) -> SpaceAccess:
     """The space asked for. Raises `NotFound` alike for one that does not exist and one that is not the caller's."""
-    level = AccessLevel.READ if request.service == "git-upload-pack" else AccessLevel.READ_WRITE
-    return access.space(request.space_key, level)
+    space = access.space(request.space_key)
+    if request.service == "git-receive-pack":
+        require_push(access, space)
+    return space
 
 
-async def _body(receive: Receive, headers: dict[str, str]) -> IO[bytes]:
-    return await read_body(receive, headers.get("content-encoding", "").lower(), _MAXIMUM_FETCH_BYTES)
+async def _body(receive: Receive, headers: dict[str, str], request: GitRequest) -> IO[bytes]:
+    maximum = _MAXIMUM_FETCH_BYTES if request.service == "git-upload-pack" else settings.MAXIMUM_BODY_BYTES
+    return await read_body(receive, headers.get("content-encoding", "").lower(), maximum)
 
 
 async def _upload(request: GitRequest, path: Path, body: IO[bytes] | None, answer: Answer) -> None:
-    """What git says to a clone or a fetch."""
-    step = ["--http-backend-info-refs"] if request.is_advertisement else []
-    arguments = ["upload-pack", "--strict", "--stateless-rpc", *step, "."]
+    """What git says to a clone or a fetch, and the refs it names before a push."""
+    command = request.service.removeprefix("git-")
+    steps = ["--http-backend-info-refs"] if request.is_advertisement else []
     kind = "advertisement" if request.is_advertisement else "result"
-    async with output_of(arguments, path, serving_environment(request.protocol), body) as pieces:
+    upload = command == "upload-pack"
+    variables = serving_environment(request.protocol) if upload else receiving_environment()
+    async with output_of([command, "--stateless-rpc", *steps, "."], path, variables, body) as pieces:
         answer.content_type = f"application/x-{request.service}-{kind}"
         if request.is_advertisement and request.protocol != "version=2":
             await answer.write(_announcement(request.service))

@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import logging
+import os
+import resource
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
@@ -37,12 +39,20 @@ def serving_environment(protocol: str = "", **settings: str) -> dict[str, str]:
 
 @asynccontextmanager
 async def output_of(
-    arguments: Sequence[str], folder: Path, variables: dict[str, str], stdin: IO[bytes] | None
+    arguments: Sequence[str],
+    folder: Path,
+    variables: dict[str, str],
+    stdin: IO[bytes] | None,
+    limits: Mapping[int, int] | None = None,
 ) -> AsyncIterator[AsyncIterator[bytes]]:
     """The output of `git ARGUMENTS`, piece by piece. The process ends with the block, whether or not it has finished.
+    `limits` are those of the operating system (`resource.RLIMIT_…`) for it and its children, where it has them.
 
     Raises `GitUnavailable` when git is missing, fails without a word to the client, or takes too long.
     """
+    if stdin is not None:
+        # What was read of it already is in a buffer here, and the process reads the file itself.
+        os.lseek(stdin.fileno(), stdin.tell(), os.SEEK_SET)
     with tempfile.TemporaryFile() as complaints:
         process = await asyncio.create_subprocess_exec(
             *git.command(*arguments),
@@ -53,6 +63,10 @@ async def output_of(
             stderr=complaints,
             limit=_PIECE,
         )
+        if limits and hasattr(resource, "prlimit"):
+            for kind, most in limits.items():
+                with contextlib.suppress(ProcessLookupError):
+                    resource.prlimit(process.pid, kind, (most, most))
         try:
             yield _pieces(process, arguments[0], complaints)
         finally:

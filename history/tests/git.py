@@ -17,12 +17,12 @@ ENVIRONMENT = {
 }
 
 
-def run(folder: Path, *arguments: str, fails: bool = False, stdin: bytes | None = None) -> str:
-    """What `git ARGUMENTS` prints in `folder`; with `fails` it has to fail, and what it complains of comes too."""
+def run(folder: Path, *arguments: str, fails: bool = False, stdin: bytes | None = None, both: bool = False) -> str:
+    """What `git ARGUMENTS` prints in `folder`; with `fails` it has to fail. With either flag stderr comes too."""
     done = subprocess.run(
         ["git", "-c", "core.quotePath=false", *arguments],
         cwd=folder, env=ENVIRONMENT, input=stdin, capture_output=True, timeout=120,
     )  # fmt: skip
-    said = done.stdout.decode() + (done.stderr.decode() if fails else "")
+    said = done.stdout.decode() + (done.stderr.decode() if fails or both else "")
     assert (done.returncode != 0) == fails, f"git {' '.join(arguments)}: {said}{done.stderr.decode()}"
     return said
