@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.http.request import split_domain_port, validate_host
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -31,6 +32,21 @@ class Refusal:
     status: int
     sentence: str
     headers: Headers = ()
+
+
+def read_headers(scope: Scope) -> dict[str, str]:
+    """Headers by name. A repeated one is joined by commas, as Django does: two keys are no key."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.lower().decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]},{value}" if name in headers else value
+    return headers
+
+
+def is_allowed_host(host: str) -> bool:
+    """Whether ALLOWED_HOSTS names the host that a request was sent to."""
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
 class BoundedBody:

@@ -12,19 +12,19 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import OperationalError
-from django.http.request import split_domain_port, validate_host
+from django.http.request import split_domain_port
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.keys import presented_key
-from accounts.rate_limit import client_address, note_failure, seconds_to_wait
-from core.asgi import BoundedBody, Message, Receive, Scope, Send
+from accounts.rate_limit import client_address
+from core.asgi import BoundedBody, Message, Receive, Scope, Send, is_allowed_host, read_headers
 from core.outages import outage
 from mcp_server import threads
 from mcp_server.envelope import answering_malformed
 from mcp_server.identity import set_access
 from mcp_server.server import server
-from spaces.access import AccessContext, access_for_key
+from spaces.callers import admit
 
 logger = logging.getLogger(__name__)
 
@@ -60,9 +60,9 @@ class Endpoint:
         self._manager = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = _read_headers(scope)
+        headers = read_headers(scope)
         host = headers.get("host", "")
-        if not _is_allowed_host(host):
+        if not is_allowed_host(host):
             return await _answer(send, 421, text="This host name is not served here; see ALLOWED_HOSTS.")
         origin = headers.get("origin")
         if origin is not None and not _is_allowed_origin(origin, host):
@@ -81,7 +81,7 @@ class Endpoint:
         peer = str((scope.get("client") or ("unknown", 0))[0])
         address = client_address(peer, headers.get("x-forwarded-for", ""))
         try:
-            wait, access = await threads.authenticate(_admit, address, key)
+            wait, access = await threads.authenticate(admit, key, address, "mcp")
         except OperationalError as error:
             logger.exception("a caller could not be identified")
             return await _answer(send, 503, headers=[(b"retry-after", b"5")], text=f"{outage(error)}.")
@@ -107,26 +107,6 @@ class Endpoint:
         return await self._manager.handle_request(_accepting_json(scope), _replaying(content, receive), answering)
 
 
-def _read_headers(scope: Scope) -> dict[str, str]:
-    """Headers by name. A repeated one is joined by commas, as Django does: two keys are no key."""
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.lower().decode("latin-1"), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]},{value}" if name in headers else value
-    return headers
-
-
-def _admit(address: str, key: str | None) -> tuple[int | None, AccessContext | None]:
-    """The seconds to wait, or who calls; the limit comes first, and a key that is none counts against its address."""
-    wait = seconds_to_wait(key or address, address)
-    if wait is not None or key is None:
-        return wait, None
-    access = access_for_key(key, "mcp")
-    if access is None:
-        note_failure(address)
-    return None, access
-
-
 def _accepting_json(scope: Scope) -> Scope:
     """Answers are JSON whatever a client says it accepts; the SDK would refuse those that leave it out."""
     others = [(name, value) for name, value in scope["headers"] if name.lower() != b"accept"]
@@ -143,11 +123,6 @@ def _replaying(content: bytes, receive: Receive) -> Receive:
     return replayed
 
 
-def _is_allowed_host(host: str) -> bool:
-    domain, _ = split_domain_port(host)
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
-
-
 def _is_allowed_origin(origin: str, host: str) -> bool:
     """Browsers send an origin: the server's own, one of a local program, or one that settings name."""
     if origin in settings.CSRF_TRUSTED_ORIGINS:
@@ -159,7 +134,7 @@ def _is_allowed_origin(origin: str, host: str) -> bool:
     if not parts.netloc:
         return False
     domain, _ = split_domain_port(parts.netloc.lower())
-    return parts.netloc.lower() == host.lower() or (bool(domain) and _is_allowed_host(parts.netloc.lower()))
+    return parts.netloc.lower() == host.lower() or (bool(domain) and is_allowed_host(parts.netloc.lower()))
 
 
 def _cors(origin: str | None) -> Headers:

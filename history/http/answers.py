@@ -3,18 +3,14 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, MutableMapping
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
+from core.asgi import Receive, Refusal, Send
 from core.errors import AppError
 from history.git import GitUnavailable
-from history.http.requests import Refusal
 
 logger = logging.getLogger(__name__)
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 # A client that takes nothing for so long has gone.
 _SEND_SECONDS = 60

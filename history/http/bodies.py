@@ -1,17 +1,12 @@
-"""Request bodies: read into a temporary file, unpacked, bounded in size and time, before git is started for them."""
+"""Request bodies: read into a temporary file, unpacked and bounded, before git is started for them."""
 
-import asyncio
 import tempfile
 import zlib
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import IO, Any
+from typing import IO
 
-from history.http.requests import Refusal
+from core.asgi import BoundedBody, Receive, Refusal, Scope
 
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-
-# From the first byte to the last.
-MAXIMUM_SECONDS = 120
+_CLOSE = ((b"connection", b"close"),)
 _PIECE = 2**20
 
 
@@ -23,19 +18,17 @@ class BodyRefused(Exception):
         self.refusal = refusal
 
 
-async def read_body(receive: Receive, encoding: str, maximum: int) -> IO[bytes]:
-    """The body, unpacked, in a file that stands at its beginning; the caller closes it. Raises `BodyRefused`."""
+async def read_body(scope: Scope, receive: Receive, encoding: str, maximum: int) -> IO[bytes]:
+    """The body, unpacked to at most `maximum` bytes, in a file that stands at its beginning; the caller closes it.
+
+    Raises `BodyRefused`.
+    """
     if encoding not in ("", "identity", "gzip", "x-gzip"):
         raise BodyRefused(Refusal(415, "Bodies may be packed with gzip, and with nothing else."))
     unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if encoding.endswith("gzip") else None
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the caller, or below
     try:
-        async with asyncio.timeout(MAXIMUM_SECONDS):
-            await _copy(receive, file, unpack, maximum)
-    except TimeoutError:
-        file.close()
-        sentence = f"The request did not arrive within {MAXIMUM_SECONDS} seconds; try again."
-        raise BodyRefused(Refusal(408, sentence, [(b"connection", b"close")])) from None
+        await _copy(BoundedBody(scope, receive), file, unpack, maximum)
     except (zlib.error, EOFError):
         file.close()
         raise BodyRefused(Refusal(400, "The body is no gzip, although its header says so.")) from None
@@ -46,24 +39,21 @@ async def read_body(receive: Receive, encoding: str, maximum: int) -> IO[bytes]:
     return file
 
 
-async def _copy(receive: Receive, file: IO[bytes], unpack: "zlib._Decompress | None", maximum: int) -> None:
-    size = received = 0
-    more = True
-    while more:
-        message = await receive()
+async def _copy(body: BoundedBody, file: IO[bytes], unpack: "zlib._Decompress | None", maximum: int) -> None:
+    size = 0
+    while not body.is_complete:
+        message = await body.receive()
         if message["type"] != "http.request":
-            raise BodyRefused(None)
+            await body.drain()
+            raise BodyRefused(body.refusal)
         part = message.get("body", b"")
-        more = message.get("more_body", False)
-        received += len(part)
         while part:
             # A piece at a time: a small body may unpack to gigabytes.
             piece = part if unpack is None else unpack.decompress(part, _PIECE)
             part = b"" if unpack is None else unpack.unconsumed_tail
             size += len(piece)
-            if max(size, received) > maximum:
-                limit = f"{maximum // 2**20} MB"
-                raise BodyRefused(Refusal(413, f"At most {limit} are taken at once.", [(b"connection", b"close")]))
+            if size > maximum:
+                raise BodyRefused(Refusal(413, f"At most {maximum // 2**20} MB are taken at once.", _CLOSE))
             file.write(piece)
     if unpack is not None and not unpack.eof:
         raise EOFError

@@ -13,22 +13,23 @@ from typing import IO
 
 from django.conf import settings
 from django.db import OperationalError
-from django.http.request import split_domain_port, validate_host
 
-from accounts.rate_limit import client_address, note_failure, seconds_to_wait
+from accounts.rate_limit import client_address
+from core.asgi import Receive, Refusal, Scope, Send, is_allowed_host, read_headers
 from core.errors import AccessDenied, AppError, Busy, Invalid, NotFound
 from core.outages import outage
 from history.git import GitUnavailable
-from history.http.answers import Answer, Receive, Scope, Send, while_connected
+from history.http.answers import Answer, while_connected
 from history.http.bodies import BodyRefused, read_body
 from history.http.places import Places
 from history.http.processes import output_of, serving_environment
 from history.http.receiving import receive_push, receiving_environment
-from history.http.requests import GitRequest, Refusal, key_in, parse_request, read_headers
+from history.http.requests import GitRequest, key_in, parse_request
 from history.http.threads import callers, in_thread, mirrors
 from history.mirror import updated_mirror
 from history.services.push import require_push
-from spaces.access import AccessContext, SpaceAccess, access_for_key
+from spaces.access import AccessContext, SpaceAccess
+from spaces.callers import admit
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +75,7 @@ class GitEndpoint:
 
     async def _serve(self, scope: Scope, receive: Receive, answer: Answer) -> None:
         headers = read_headers(scope)
-        domain, _ = split_domain_port(headers.get("host", ""))
-        if not domain or not validate_host(domain, settings.ALLOWED_HOSTS):
+        if not is_allowed_host(headers.get("host", "")):
             return await answer.refuse(Refusal(421, "This host name is not served here; see ALLOWED_HOSTS."))
         request = parse_request(scope, headers)
         if isinstance(request, Refusal):
@@ -83,7 +83,7 @@ class GitEndpoint:
         peer = str((scope.get("client") or ("unknown", 0))[0])
         address = client_address(peer, headers.get("x-forwarded-for", ""))
         key = key_in(headers)
-        wait, access = await in_thread(callers, lambda: _admit(address, key))
+        wait, access = await in_thread(callers, lambda: admit(key, address, SURFACE))
         if wait is not None:
             sentence = f"Too many requests; try again in {wait} seconds."
             return await answer.refuse(Refusal(429, sentence, [(b"retry-after", str(wait).encode())]))
@@ -93,7 +93,7 @@ class GitEndpoint:
         space = _space(access, request)
         if self._places is None:
             raise RuntimeError("the git endpoint is not running: the application's lifespan was not started")
-        body = None if request.is_advertisement else await _body(receive, headers, request)
+        body = None if request.is_advertisement else await _body(scope, receive, headers, request)
         try:
             async with self._places.taken(access.credential.id):
                 path = await in_thread(mirrors, lambda: updated_mirror(space.id))
@@ -108,17 +108,6 @@ class GitEndpoint:
         return None
 
 
-def _admit(address: str, key: str | None) -> tuple[int | None, AccessContext | None]:
-    """The seconds to wait, or who calls; the limit comes first, and a key that is none counts against its address."""
-    wait = seconds_to_wait(key or address, address)
-    if wait is not None or key is None:
-        return wait, None
-    access = access_for_key(key, SURFACE)
-    if access is None:
-        note_failure(address)
-    return None, access
-
-
 def _space(access: AccessContext, request: GitRequest) -> SpaceAccess:
     """The space asked for. Raises `NotFound` alike for one that does not exist and one that is not the caller's."""
     space = access.space(request.space_key)
@@ -127,9 +116,9 @@ def _space(access: AccessContext, request: GitRequest) -> SpaceAccess:
     return space
 
 
-async def _body(receive: Receive, headers: dict[str, str], request: GitRequest) -> IO[bytes]:
+async def _body(scope: Scope, receive: Receive, headers: dict[str, str], request: GitRequest) -> IO[bytes]:
     maximum = _MAXIMUM_FETCH_BYTES if request.service == "git-upload-pack" else settings.MAXIMUM_BODY_BYTES
-    return await read_body(receive, headers.get("content-encoding", "").lower(), maximum)
+    return await read_body(scope, receive, headers.get("content-encoding", "").lower(), maximum)
 
 
 async def _upload(request: GitRequest, path: Path, body: IO[bytes] | None, answer: Answer) -> None:

@@ -11,11 +11,11 @@ from typing import IO
 
 from django.db import Error as DatabaseFailure
 
+from core.asgi import Refusal
 from core.errors import AppError, Invalid
 from history.http.answers import Answer
 from history.http.processes import output_of, serving_environment
 from history.http.pushes import Commands, read_commands, refusal_report, told
-from history.http.requests import Refusal
 from history.http.threads import in_thread
 from history.quarantine import Quarantine, quarantine
 from history.services.push import push

@@ -3,11 +3,12 @@
 import base64
 import binascii
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from accounts.keys import presented_key
+from core.asgi import Refusal, Scope
 
 PREFIX = "/git/"
 Service = Literal["git-upload-pack", "git-receive-pack"]
@@ -27,25 +28,7 @@ class GitRequest:
     protocol: str
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """An answer that is not git's: a status, a sentence that git shows as `remote: …`, and headers."""
-
-    status: int
-    sentence: str
-    headers: Sequence[tuple[bytes, bytes]] = ()
-
-
-def read_headers(scope: MutableMapping[str, Any]) -> dict[str, str]:
-    """Headers by name. A repeated one is joined by commas: two keys are no key."""
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.lower().decode("latin-1"), raw_value.decode("latin-1")
-        headers[name] = f"{headers[name]},{value}" if name in headers else value
-    return headers
-
-
-def parse_request(scope: MutableMapping[str, Any], headers: Mapping[str, str]) -> GitRequest | Refusal:
+def parse_request(scope: Scope, headers: Mapping[str, str]) -> GitRequest | Refusal:
     """The request, or why it is none."""
     found = _PATH.fullmatch(scope["path"])
     if found is None:

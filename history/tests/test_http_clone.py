@@ -7,7 +7,7 @@ import time
 import httpx2
 import pytest
 
-from history.http import bodies, endpoint
+from history.http import endpoint
 from history.mirror import mirrors_folder
 from history.queries import log
 from history.tests import git
@@ -169,8 +169,8 @@ def test_bodies_are_bounded_also_when_they_are_packed(site, space, key, monkeypa
     assert httpx2.post(address, content=bomb, headers={**kind, "Content-Encoding": "gzip"}).status_code == 413
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(site, space, key, monkeypatch):
-    monkeypatch.setattr(bodies, "MAXIMUM_SECONDS", 0.2)
+def test_a_body_that_does_not_come_is_not_waited_for(site, space, key, settings):
+    settings.MAXIMUM_BODY_SECONDS = 0.2
 
     def slow():
         yield b"0032"

@@ -13,6 +13,7 @@ from psycopg_pool import PoolTimeout
 from accounts.models import ApiKey
 from mcp_server import endpoint, tools
 from memories.tests.factories import make_key, make_person, make_space
+from spaces import callers
 from spaces.access import access_for_key
 from tests.live import ERAS, Agent, post, tool_call
 
@@ -179,7 +180,7 @@ def test_a_database_that_does_not_answer_is_said_to(site, key, monkeypatch):
     def unreachable(*arguments: object) -> None:
         raise OperationalError("a detail of ours")
 
-    monkeypatch.setattr(endpoint, "access_for_key", unreachable)
+    monkeypatch.setattr(callers, "access_for_key", unreachable)
     answer = post(site, key, WHO)
     assert (answer.status_code, answer.text) == (503, "The database does not answer.")
     assert answer.headers["retry-after"] == "5"
@@ -189,7 +190,7 @@ def test_a_pool_without_a_free_connection_is_no_missing_database(site, key, monk
     def exhausted(*arguments: object) -> None:
         raise OperationalError("a detail of ours") from PoolTimeout("another")
 
-    monkeypatch.setattr(endpoint, "access_for_key", exhausted)
+    monkeypatch.setattr(callers, "access_for_key", exhausted)
     answer = post(site, key, WHO)
     assert answer.status_code == 503
     assert "busy" in answer.text
@@ -213,7 +214,7 @@ def test_the_rate_limit_comes_before_the_key_and_counts_for_each_key(site, key, 
         looked_up.append(presented)
         return access_for_key(presented, surface)
 
-    monkeypatch.setattr(endpoint, "access_for_key", counted)
+    monkeypatch.setattr(callers, "access_for_key", counted)
     wrong = secrets.token_hex(8)
     assert [post(site, wrong, WHO).status_code for _ in range(4)] == [401, 401, 401, 429]
     limited = post(site, wrong, WHO)
@@ -264,15 +265,14 @@ def test_two_keys_are_no_key_and_an_underscore_is_no_hyphen(site, key):
 
 def test_made_up_keys_are_bounded_by_where_they_come_from(site, settings, monkeypatch):
     from accounts import rate_limit
-    from mcp_server import endpoint
 
     settings.RATE_LIMIT_ENABLED = True
     settings.RATE_LIMIT_REQUESTS = 2
     address = f"192.0.2.{secrets.token_hex(4)}"
     monkeypatch.setattr(endpoint, "client_address", lambda peer, forwarded_for: address)
     asked = []
-    plain = endpoint.access_for_key
-    monkeypatch.setattr(endpoint, "access_for_key", lambda *given: asked.append(given) or plain(*given))
+    plain = callers.access_for_key
+    monkeypatch.setattr(callers, "access_for_key", lambda *given: asked.append(given) or plain(*given))
     statuses = [post(site, f"mmcp_{secrets.token_hex(16)}", WHO).status_code for _ in range(25)]
     allowed = 2 * rate_limit._FAILING_KEYS
     assert statuses == [401] * allowed + [429] * (25 - allowed)
