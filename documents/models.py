@@ -26,6 +26,7 @@ class Surface(models.TextChoices):
     WEB = "web", _("Web")
     ADMIN = "admin", _("Admin")
     COMMAND = "command", _("Command")
+    GIT = "git", "git push"
 
 
 class Status(models.IntegerChoices):
