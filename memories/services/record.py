@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db.models import F, Prefetch
 from django.utils import timezone
@@ -73,6 +74,7 @@ class Record:
     _versioned: dict[uuid.UUID, None] = field(default_factory=dict)
     _relinked: dict[uuid.UUID, None] = field(default_factory=dict)
     _topics: dict[uuid.UUID, None] = field(default_factory=dict)
+    _removed: dict[str, None] = field(default_factory=dict)
 
     def created(self, *memory_ids: uuid.UUID) -> None:
         """These memories are new: their first version is 1."""
@@ -88,13 +90,30 @@ class Record:
         """Links or sources of these memories changed: their files are written anew, as the same version."""
         self._relinked.update(dict.fromkeys(memory_ids))
 
+    def remove(self, *paths: str) -> None:
+        """These files tell of nothing that is stored."""
+        self._removed.update(dict.fromkeys(paths))
+
     def topics(self, *topic_ids: uuid.UUID) -> None:
         """These topics are new, or have another name."""
         self._topics.update(dict.fromkeys(topic_ids))
 
+    def touched(self) -> tuple[dict[Any, None], ...]:
+        """What was touched so far."""
+        return tuple(dict(touched) for touched in self._everything())
+
+    def forget_all_but(self, before: tuple[dict[Any, None], ...]) -> None:
+        """Take back what was touched since, with the rows that were rolled back."""
+        for touched, kept in zip(self._everything(), before, strict=True):
+            touched.clear()
+            touched.update(kept)
+
+    def _everything(self) -> tuple[dict[Any, None], ...]:
+        return self._versioned, self._relinked, self._topics, self._removed
+
     @property
     def is_empty(self) -> bool:
-        return not (self._versioned or self._relinked or self._topics)
+        return not any(self._everything())
 
 
 _current: ContextVar[Record | None] = ContextVar("current record", default=None)
@@ -109,9 +128,14 @@ def recording(actor: AccessContext | Actor, space_id: uuid.UUID, message: str) -
     """
     outer = _current.get()
     if outer is not None and outer.space_id == space_id:
-        # A savepoint, so that an error which the outer operation survives takes its rows with it.
-        with bound(space_id):
-            yield outer
+        before = outer.touched()
+        try:
+            # A savepoint, so that an error which the outer operation survives takes its rows with it.
+            with bound(space_id):
+                yield outer
+        except BaseException:
+            outer.forget_all_but(before)
+            raise
         return
     with bound(space_id):
         lock(space_id)
@@ -197,7 +221,7 @@ def _write(record: Record) -> None:
     entries = {memory.id: entry_of(memory) for memory in rows}
     paths = {memory.id: file_path(entries[memory.id]) if memory.is_active else "" for memory in rows}
     # Where they stood before; by now another note may stand where a deleted one did.
-    files: dict[str, bytes | None] = {path: None for path in before.values() if path}
+    files: dict[str, bytes | None] = {path: None for path in (*record._removed, *before.values()) if path}
     files.update({paths[memory.id]: render(entries[memory.id]) for memory in rows if memory.is_active})
     for topic in Topic.objects.filter(space_id=record.space_id, id__in=record._topics):
         files[topic_file(topic.path)] = render_topic(topic.name)

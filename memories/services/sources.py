@@ -18,10 +18,10 @@ class Repointed:
     former_title: str
 
 
-def register_sources(record: Record, memory: Memory, sources: Sequence[Source]) -> tuple[bool, list[Repointed]]:
+def register_sources(record: Record | None, memory: Memory, sources: Sequence[Source]) -> tuple[bool, list[Repointed]]:
     """Make these sources those of `memory`, beside those it has; whether that changed anything, and what moved.
 
-    Within a recording of the space: the file of a former owner is written anew.
+    Within a recording of the space, if there is one: then the file of a former owner is written anew.
     """
     if not sources:
         return False, []
@@ -40,6 +40,7 @@ def register_sources(record: Record, memory: Memory, sources: Sequence[Source]) 
             continue
         if row.memory.is_active:
             moved.append(Repointed(source, row.memory_id, str(row.memory)))
-            record.relinked(row.memory_id)
+            if record is not None:
+                record.relinked(row.memory_id)
         SourceRef.objects.filter(id=row.id).update(memory=memory)
     return bool(missing or moved), moved
