@@ -25,8 +25,8 @@ from memories.services.note_fields import clean_body, clean_follow_up, clean_sta
 from memories.services.note_words import embed_anew, index, index_anew
 from memories.services.note_writing import require_free
 from memories.services.record import Record
-from memories.services.save import content_hash
 from memories.services.sources import register_sources
+from memories.services.statements import content_hash
 from memories.services.terms import remove_terms
 from spaces.access import AccessContext, SpaceAccess
 from spaces.models import Topic

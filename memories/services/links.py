@@ -13,9 +13,8 @@ from memories.models import MAXIMUM_NOTE, Edge, Memory, RelationType
 from memories.note_models import NoteStatus
 from memories.notes import locate_note
 from memories.queries import locate_memory
-from memories.services.embeddings import ActiveModel
+from memories.services.embeddings import ActiveModel, model_or_none
 from memories.services.forget import deactivate
-from memories.services.note_words import usable_model
 from memories.services.note_writing import Wanted, apply_to, locked_note
 from memories.services.record import recording
 from memories.services.restore import bring_back
@@ -121,7 +120,7 @@ def unlink_notes(
     except (Invalid, NotFound):
         return Unlinked(unlinked=False)
     access.require(space, AccessLevel.READ_WRITE)
-    model = usable_model() if reactivate else None
+    model = model_or_none() if reactivate else None
     with recording(access, space.id, f"Unlink “{_title(first)}” {relation.link_name} {end}") as record:
         edges = Edge.objects.in_space(space).filter(from_memory_id=start, to_memory_id=end, relation_type=relation)
         if not edges.delete()[0]:

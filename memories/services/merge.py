@@ -14,8 +14,9 @@ from core.text import clean_uuid
 from memories.models import Edge, Memory, RelationType
 from memories.note_models import NoteStatus
 from memories.notes import Note, locate_note
+from memories.services.embeddings import model_or_none
 from memories.services.note_fields import Source, clean_body, clean_tags
-from memories.services.note_words import embed_soon, usable_model
+from memories.services.note_words import embed_soon
 from memories.services.note_writing import Wanted, apply_to, locked_note, reread
 from memories.services.record import Record, recording
 from spaces.access import AccessContext, SpaceAccess
@@ -51,7 +52,7 @@ def merge_notes(
     for identifier in others:
         if locate_note(access, identifier)[1].id != space.id:
             raise Invalid(f"All notes must be in the project “{space.key}”.")
-    model = usable_model()
+    model = model_or_none()
     with recording(access, space.id, f"Merge {len(others)} notes into “{keep.title}”") as record:
         memory, place, _ = locked_note(space, keep.id)
         taken = [locked_note(space, other)[:2] for other in others]

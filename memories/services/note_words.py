@@ -1,27 +1,11 @@
 """Keeping a note findable: its words are indexed anew when they change, and its meaning is owed anew."""
 
-from core.errors import ProviderUnavailable
-from memories.embedding.service import split_passages
+from documents.models import Stage
 from memories.models import Memory
-from memories.services.embeddings import (
-    MAXIMUM_CHUNKS_INLINE,
-    ActiveModel,
-    active_model,
-    embed_memory,
-    owe_embedding,
-    remove_embeddings,
-)
-from memories.services.queue import request_embedding
+from memories.services.embeddings import ActiveModel, owe_embedding, remove_embeddings
+from memories.services.save import embed_now_or_later
 from memories.services.statements import term_context
 from memories.services.terms import add_terms, note_terms, remove_terms
-
-
-def usable_model() -> ActiveModel | None:
-    """The model whose embedding is owed; None while it cannot be loaded, when the sweep owes it later."""
-    try:
-        return active_model()
-    except ProviderUnavailable:
-        return None
 
 
 def index_anew(memory: Memory, language: str) -> None:
@@ -44,10 +28,4 @@ def embed_anew(memory: Memory, model: ActiveModel | None) -> None:
 
 def embed_soon(memory: Memory, model: ActiveModel | None) -> bool:
     """After the transaction: embed a short note at once and leave a long one to the worker; whether it is done."""
-    if model is None:
-        return False
-    chunks = split_passages(memory.embedded_text, model.embedder.spec)
-    if len(chunks) <= MAXIMUM_CHUNKS_INLINE and embed_memory(memory, model, chunks):
-        return True
-    request_embedding()
-    return False
+    return embed_now_or_later(memory, model) is Stage.DONE

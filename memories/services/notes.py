@@ -12,10 +12,10 @@ from core.errors import NotFound
 from core.text import clean_line, excerpt
 from memories.models import MAXIMUM_REASON, Memory, PendingEmbedding, Version
 from memories.notes import Note, locate_note
-from memories.services.embeddings import ActiveModel
+from memories.services.embeddings import ActiveModel, model_or_none
 from memories.services.forget import deactivate
 from memories.services.note_fields import clean_title
-from memories.services.note_words import embed_soon, usable_model
+from memories.services.note_words import embed_soon
 from memories.services.note_writing import (
     Outcome,
     SourceInput,
@@ -87,7 +87,7 @@ def upsert_note(
         status=status,
         expected=expected_version,
     )
-    model = usable_model()
+    model = model_or_none()
     with recording(access, space.id, f"Write “{wanted.title}”") as record:
         place, new_topics = place_of(record, space, wanted)
         rows = Memory.objects.in_space(space).notes().filter(topic=place, slug=wanted.slug)
@@ -137,7 +137,7 @@ def update_note(
         status=status,
         expected=expected_version,
     )
-    model = usable_model()
+    model = model_or_none()
     with recording(access, space.id, "Update") as record:
         current, former_place, slug = locked_note(space, memory.id)
         place, new_topics = place_of(record, space, wanted) if wanted.topic is not None else (former_place, [])
@@ -183,7 +183,7 @@ def restore_note(
     its place now.
     """
     memory, space = locate_note(access, note_id, level=AccessLevel.READ_WRITE, deleted=True)
-    model = usable_model()
+    model = model_or_none()
     with recording(access, space.id, f"Restore “{memory.title}”") as record:
         current, place, slug = locked_note(space, memory.id, deleted=True)
         wanted = Wanted(expected=expected_version)

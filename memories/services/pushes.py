@@ -11,10 +11,10 @@ from core.errors import AppError, Invalid
 from core.text import excerpt
 from memories.models import Edge, Memory, RelationType
 from memories.note_files import FACTS_FOLDER, TOPIC_FILE, FileEntry, file_path, parse
+from memories.services.embeddings import model_or_none
 from memories.services.entries import Desk
 from memories.services.links import link_notes, parse_relation, unlink_notes
 from memories.services.note_fields import clean_title
-from memories.services.note_words import usable_model
 from memories.services.queue import request_embedding
 from memories.services.record import entry_of, recorded_rows, recording
 from spaces.access import AccessContext, SpaceAccess
@@ -40,7 +40,7 @@ def apply_push(access: AccessContext, space: SpaceAccess, changes: Mapping[str, 
     entries = {path: _read(space, path, content) for path, content in changes.items() if content is not None}
     kept = {entry.id for entry in entries.values()}
     _require_each_once(entries)
-    model = usable_model()
+    model = model_or_none()
     with recording(access, space.id, message) as record:
         desk = Desk(access, space, record=record, model=model)
         for identifier in gone:

@@ -24,8 +24,8 @@ from history.queries import find_commit
 from history.services.commits import lock
 from history.trees import file_in
 from memories.note_files import TOPIC_FILE, FileEntry, file_path, parse, render
+from memories.services.embeddings import model_or_none
 from memories.services.entries import Desk
-from memories.services.note_words import usable_model
 from memories.services.queue import request_embedding
 from memories.services.record import entry_of, recorded_rows, recording
 from spaces.access import AccessContext, SpaceAccess
@@ -131,7 +131,7 @@ def undo(
     """
     space = access.space(project, AccessLevel.READ_WRITE)
     reason = clean_line(reason, "reason", maximum=500, required=False)
-    model = usable_model()
+    model = model_or_none()
     try:
         with bound(space):
             lock(space.id)

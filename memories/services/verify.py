@@ -26,8 +26,8 @@ from memories.note_files import (
     render,
     render_topic,
 )
+from memories.services.embeddings import model_or_none
 from memories.services.entries import Desk
-from memories.services.note_words import usable_model
 from memories.services.queue import request_embedding
 from memories.services.record import entry_of, recorded_rows, recording, topic_file
 from spaces.access import AccessContext, SpaceAccess
@@ -92,7 +92,7 @@ def repair_rows(
 
     What the tree does not have is forgotten. Raises `Conflict` when the tree holds what rows cannot hold.
     """
-    model = usable_model()
+    model = model_or_none()
     try:
         with bound(space):
             lock(space.id)
