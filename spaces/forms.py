@@ -49,6 +49,83 @@ class GroupMemberForm(_MemberForm):
         labels = {"group": _("Group")}  # noqa: RUF012
 
 
+class NamedField(forms.ModelChoiceField[Any]):
+    """A row named by its unique text in one field, for those who may not see a list of all of them.
+
+    `known` are rows of the form, which are shown without being asked for.
+    """
+
+    def __init__(self, queryset: Any, name: str, **options: Any) -> None:
+        super().__init__(queryset, widget=forms.TextInput(attrs={"class": "vTextField"}), **options)
+        self.name = name
+        self.known: dict[Any, Any] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "NamedField":
+        copied: NamedField = super().__deepcopy__(memo)
+        copied.known = {}
+        return copied
+
+    def prepare_value(self, value: Any) -> Any:
+        row = self.known.get(value, value)
+        return getattr(row, self.name, row)
+
+    def to_python(self, value: Any) -> Any:
+        if value in self.empty_values:
+            return None
+        text = str(value).strip()
+        rows: Any = self.queryset
+        found = rows.filter(**{f"{self.name}__iexact": text}).first() if "\x00" not in text else None
+        if found is None:
+            raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
+        return found
+
+
+class _NamedMemberForm(_MemberForm):
+    """As `_MemberForm`, where the member is named in words."""
+
+    member: str
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        field = self.fields[self.member]
+        if self.instance.pk and isinstance(field, NamedField):
+            field.known[getattr(self.instance, f"{self.member}_id")] = getattr(self.instance, self.member)
+
+
+class PersonByAddressForm(_NamedMemberForm):
+    """On a space's page, for those who manage it: a person by e-mail address."""
+
+    member = "user"
+    user = NamedField(
+        User.objects.all(),
+        "email",
+        label=_("Person"),
+        help_text=_("The e-mail address."),
+        error_messages={"invalid_choice": _("Nobody has this e-mail address; an administrator adds people.")},
+    )
+
+    class Meta:
+        model = SpaceUserPermission
+        fields = ("user",)
+
+
+class GroupByNameForm(_NamedMemberForm):
+    """On a space's page, for those who manage it: a group by name."""
+
+    member = "group"
+    group = NamedField(
+        Group.objects.all(),
+        "name",
+        label=_("Group"),
+        help_text=_("The name."),
+        error_messages={"invalid_choice": _("No group has this name; an administrator adds groups.")},
+    )
+
+    class Meta:
+        model = SpaceGroupPermission
+        fields = ("group",)
+
+
 class MembershipForm(_MemberForm):
     """On a person's page: a space."""
 
@@ -83,7 +160,9 @@ class MemberFormSet(forms.BaseInlineFormSet[Any, Any, Any]):
         rows = [form for form in self.forms if form.cleaned_data.get(self._other_field)]
         kept = [form for form in rows if not form.cleaned_data.get("DELETE")]
         still_there = {form.cleaned_data[self._other_field].pk for form in kept}
-        before = {form.initial[self._other_field]: form for form in self.initial_forms}
+        # A row that is gone, or was never one of this page, has no initial values.
+        there = [form for form in self.initial_forms if self._other_field in form.initial]
+        before = {form.initial[self._other_field]: form for form in there}
         gone = [key for key in before if key not in still_there]
         for other in self._others.filter(pk__in=gone):
             self.deleted_objects.append(before[other.pk].instance)

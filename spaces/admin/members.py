@@ -4,12 +4,21 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from spaces.forms import GroupMemberForm, MemberFormSet, MembershipForm, PersonMemberForm
+from spaces.forms import (
+    GroupByNameForm,
+    GroupMemberForm,
+    MemberFormSet,
+    MembershipForm,
+    PersonByAddressForm,
+    PersonMemberForm,
+)
 from spaces.models import SpaceGroupPermission, SpaceUserPermission
 from spaces.services.members import MEMBER_PERMISSIONS
+from spaces.staff import managed_space_ids
 
 
 class MemberInline(admin.TabularInline[Any, Any]):
@@ -36,9 +45,41 @@ class MemberInline(admin.TabularInline[Any, Any]):
         return strongest
 
 
-class PeopleInline(MemberInline):
+class SpaceMemberInline(MemberInline):
+    """On a space's page: whoever manages the space gives and takes its memberships, and names members in words."""
+
+    manager_form: ClassVar[type[ModelForm[Any]]]
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        if managed_space_ids(request.user) is not None:
+            kwargs["form"] = self.manager_form
+        return super().get_formset(request, obj, **kwargs)
+
+    def get_autocomplete_fields(self, request: HttpRequest) -> Any:
+        # The lists behind them show everybody, which is for superusers.
+        return self.autocomplete_fields if managed_space_ids(request.user) is None else ()
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        managed = managed_space_ids(request.user)
+        if managed is None:
+            return True
+        # Without a space it is asked whether there can be rows at all.
+        return bool(managed) if obj is None else obj.pk in managed
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_view_permission(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_view_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return self.has_view_permission(request, obj)
+
+
+class PeopleInline(SpaceMemberInline):
     model = SpaceUserPermission
     form = PersonMemberForm
+    manager_form = PersonByAddressForm
     fields = ("user", "level")
     autocomplete_fields = ("user",)
     one_row_per = "user__email"
@@ -46,9 +87,10 @@ class PeopleInline(MemberInline):
     verbose_name_plural = _("Members")
 
 
-class GroupsInline(MemberInline):
+class GroupsInline(SpaceMemberInline):
     model = SpaceGroupPermission
     form = GroupMemberForm
+    manager_form = GroupByNameForm
     fields = ("group", "level")
     autocomplete_fields = ("group",)
     one_row_per = "group__name"
