@@ -8,7 +8,8 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import AdminPasswordChangeForm
 from django.contrib.auth.models import Group
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Aggregate, Count, Max, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -34,6 +35,11 @@ def key_state(key: ApiKey) -> str:
 def is_superuser(request: HttpRequest) -> bool:
     """People, groups and keys are administered by superusers alone: whoever edits a person can become anybody."""
     return bool(request.user.is_active and getattr(request.user, "is_superuser", False))
+
+
+def _of_keys(keys: QuerySet[ApiKey], aggregate: Aggregate) -> Subquery:
+    """An aggregate over the keys of each person listed; computed for the rows of a page, not for all people."""
+    return Subquery(keys.filter(user=OuterRef("pk")).order_by().values("user").annotate(n=aggregate).values("n"))
 
 
 class KeyInline(admin.TabularInline[ApiKey, User]):
@@ -103,8 +109,8 @@ class PersonAdmin(UserAdmin[User]):
             super()
             .get_queryset(request)
             .annotate(
-                key_count=Count("api_keys", filter=Q(api_keys__in=ApiKey.objects.usable())),
-                key_used=Max("api_keys__last_used_at"),
+                key_count=Coalesce(_of_keys(ApiKey.objects.usable(), Count("pk")), 0),
+                key_used=_of_keys(ApiKey.objects.all(), Max("last_used_at")),
             )
         )
         return rows if is_superuser(request) else rows.filter(pk=request.user.pk)  # type: ignore[misc]

@@ -144,6 +144,7 @@ class ApiKey(models.Model):
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
         ordering = ("-created_at", "id")
+        indexes = (models.Index(fields=("-created_at", "id"), name="api_key_newest"),)
 
     def __str__(self) -> str:
         return f"{self.key_prefix}… ({self.label})" if self.label else f"{self.key_prefix}…"

@@ -107,7 +107,11 @@ class Document(Attributed):
         verbose_name = _("document")
         verbose_name_plural = _("documents")
         ordering = ("-updated_at", "-id")
-        indexes = (models.Index(fields=("space", "-updated_at", "-id"), name="document_by_update"),)
+        indexes = (
+            models.Index(fields=("space", "-updated_at", "-id"), name="document_by_update"),
+            # Of all spaces, as superusers list them.
+            models.Index(fields=("-updated_at", "-id"), name="document_newest"),
+        )
         constraints = (models.CheckConstraint(condition=Q(status__in=Status.values), name="document_status_is_known"),)
 
     def __str__(self) -> str:

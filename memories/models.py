@@ -99,6 +99,8 @@ class Memory(Titled, Attributed):
         ordering = ("-created_at", "-id")
         indexes = (
             models.Index(fields=("space", "-created_at", "-id"), name="memory_by_age"),
+            # Of all spaces, as superusers list them.
+            models.Index(fields=("-created_at", "-id"), name="memory_newest"),
             models.Index(
                 fields=("space", "-created_at", "-id"), name="memory_active_by_age", condition=Q(is_active=True)
             ),
@@ -237,6 +239,8 @@ class Edge(models.Model):
                 name="edge_updates_by_age",
                 condition=Q(relation_type=RelationType.UPDATES),
             ),
+            # Of all spaces, as superusers list them.
+            models.Index(fields=("-created_at", "-id"), name="edge_newest"),
             # In the order in which walks follow the edges of a memory, so that a hub costs no more than its newest.
             models.Index(fields=("space", "from_memory", "-created_at", "id", "relation_type"), name="edge_walk_out"),
             models.Index(fields=("space", "to_memory", "-created_at", "id", "relation_type"), name="edge_walk_in"),

@@ -48,15 +48,15 @@ class SpaceAdmin(SpaceOwnedAdmin):
     actions = ("index_words",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
-        def counted(relation: str) -> Coalesce:
-            numbers = Space.objects.filter(id=OuterRef("id")).annotate(n=Count(relation, distinct=True)).values("n")
+        def counted(relation: str, *, distinct: bool = False) -> Coalesce:
+            numbers = Space.objects.filter(id=OuterRef("id")).annotate(n=Count(relation, distinct=distinct)).values("n")
             return Coalesce(Subquery(numbers), 0)
 
         rows: QuerySet[Space] = (
             super()
             .get_queryset(request)
             .annotate(
-                member_count=counted("user_permissions__user"),
+                member_count=counted("user_permissions__user", distinct=True),
                 document_count=counted("documents"),
                 key_count=counted("grants"),
                 memory_count=Coalesce("statistics__memory_count", 0),
