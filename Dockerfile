@@ -22,5 +22,8 @@ USER memory
 
 ENV PYTHONPATH=/app MEMORY_HOME=/var/lib/memory MEMORY_HOST=0.0.0.0 MEMORY_PORT=8000
 EXPOSE 8000
+# The web server is asked; worker and beat have no address and count as well while they run.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD grep --quiet uvicorn /proc/1/cmdline || exit 0; \
+    python -c 'import os, urllib.request as r; r.urlopen("http://127.0.0.1:" + os.environ["MEMORY_PORT"] + "/livez", timeout=4)'
 ENTRYPOINT ["python", "-P", "-m", "memory_site.embedded", "program"]
 CMD ["web"]
