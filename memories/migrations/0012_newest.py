@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("memories", "0010_notes")]
+    dependencies = [("memories", "0011_claims")]
     operations = [
         AddIndexConcurrently("memory", models.Index(fields=["-created_at", "-id"], name="memory_newest")),
         AddIndexConcurrently("edge", models.Index(fields=["-created_at", "-id"], name="edge_newest")),

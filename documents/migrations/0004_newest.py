@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("documents", "0002_isolation")]
+    dependencies = [("documents", "0003_pending_documents")]
     operations = [
         AddIndexConcurrently("document", models.Index(fields=["-updated_at", "-id"], name="document_newest")),
     ]
