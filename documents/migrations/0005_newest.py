@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("documents", "0003_pending_documents")]
+    dependencies = [("documents", "0004_surface_git")]
     operations = [
         AddIndexConcurrently("document", models.Index(fields=["-updated_at", "-id"], name="document_newest")),
     ]

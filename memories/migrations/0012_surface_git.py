@@ -5,12 +5,12 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("documents", "0002_isolation"),
+        ("memories", "0011_claims"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="document",
+            model_name="memory",
             name="created_via",
             field=models.CharField(
                 choices=[
@@ -25,6 +25,23 @@ class Migration(migrations.Migration):
                 editable=False,
                 max_length=20,
                 verbose_name="created via",
+            ),
+        ),
+        migrations.AlterField(
+            model_name="resolution",
+            name="resolved_via",
+            field=models.CharField(
+                choices=[
+                    ("mcp", "MCP"),
+                    ("rest", "REST"),
+                    ("web", "Web"),
+                    ("admin", "Admin"),
+                    ("command", "Command"),
+                    ("git", "git push"),
+                ],
+                editable=False,
+                max_length=20,
+                verbose_name="decided via",
             ),
         ),
     ]

@@ -5,12 +5,12 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memories", "0010_notes"),
+        ("documents", "0003_pending_documents"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="memory",
+            model_name="document",
             name="created_via",
             field=models.CharField(
                 choices=[
@@ -25,23 +25,6 @@ class Migration(migrations.Migration):
                 editable=False,
                 max_length=20,
                 verbose_name="created via",
-            ),
-        ),
-        migrations.AlterField(
-            model_name="resolution",
-            name="resolved_via",
-            field=models.CharField(
-                choices=[
-                    ("mcp", "MCP"),
-                    ("rest", "REST"),
-                    ("web", "Web"),
-                    ("admin", "Admin"),
-                    ("command", "Command"),
-                    ("git", "git push"),
-                ],
-                editable=False,
-                max_length=20,
-                verbose_name="decided via",
             ),
         ),
     ]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("memories", "0011_claims")]
+    dependencies = [("memories", "0012_surface_git")]
     operations = [
         AddIndexConcurrently("memory", models.Index(fields=["-created_at", "-id"], name="memory_newest")),
         AddIndexConcurrently("edge", models.Index(fields=["-created_at", "-id"], name="edge_newest")),
