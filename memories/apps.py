@@ -26,3 +26,7 @@ class MemoriesConfig(AppConfig):
         from spaces.signals import space_language_changed
 
         space_language_changed.connect(request_reindex, dispatch_uid="memories.reindex")
+
+        from memories.history_commands import register_subcommands
+
+        register_subcommands()

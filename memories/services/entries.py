@@ -112,7 +112,7 @@ class Desk:
                 to_memory_id=to,
                 relation_type=relation,
                 note=link.note,
-                created_by_id=self._person(link.created_by) if self.keeps_attribution else self.access.user_id,
+                created_by_id=self.person(link.created_by) if self.keeps_attribution else self.access.user_id,
                 created_at=_moment(link.created_at) if self.keeps_attribution else timezone.now(),
             )
             differs = True
@@ -131,6 +131,22 @@ class Desk:
             self.record.changed(memory_id)
         return True
 
+    def put_forgotten(self, entry: FileEntry, version: int, email: str, moment: datetime) -> None:
+        """Make a memory that the history only remembers: forgotten then, by the person with that address."""
+        memory = Memory(id=entry.id, space_id=self.space.id, **self._made(entry))
+        memory.text = clean_body(entry.text)
+        memory.category, memory.source = entry.category, entry.source
+        memory.content_hash = content_hash(memory.text, memory.title or memory.category)
+        if entry.topic is not None:
+            memory.topic, memory.title, memory.slug = self.topic(entry.topic), entry.title, entry.slug
+            memory.status = clean_status(entry.status)
+            memory.follow_up_status = clean_follow_up(entry.follow_up) if entry.follow_up is not None else None
+        memory.version, memory.is_active = version, False
+        memory.updated_by_id = memory.deactivated_by_id = self.person(f"<{email}>")
+        memory.updated_at = memory.deactivated_at = moment
+        memory.save(force_insert=True)
+        self._put_tags(memory, entry)
+
     def _locked(self, memory_id: uuid.UUID) -> Memory | None:
         rows = Memory.objects.in_space(self.space).select_for_update(of=("self",)).select_related("topic", "created_by")
         memory: Memory | None = rows.filter(id=memory_id).first()
@@ -146,7 +162,7 @@ class Desk:
                 "document": document,
             }
         return {
-            "created_by_id": self._person(entry.created_by),
+            "created_by_id": self.person(entry.created_by),
             "created_via": entry.created_via if entry.created_via in Surface.values else Surface.COMMAND,
             "created_at": _moment(entry.created_at),
             "document": document,
@@ -154,7 +170,7 @@ class Desk:
 
     def _changed_by(self, memory: Memory, entry: FileEntry) -> None:
         if self.keeps_attribution:
-            memory.updated_by_id, memory.updated_at = self._person(entry.updated_by), _moment(entry.updated_at)
+            memory.updated_by_id, memory.updated_at = self.person(entry.updated_by), _moment(entry.updated_at)
             memory.version = max(entry.version, 1)
         else:
             memory.updated_by_id, memory.updated_at = self.access.user_id, timezone.now()
@@ -198,7 +214,7 @@ class Desk:
                 row.delete()
         register_sources(self.record, memory, wanted)
 
-    def _person(self, named: str | None) -> uuid.UUID | None:
+    def person(self, named: str | None) -> uuid.UUID | None:
         """The person that a file names, when there is still somebody with that address."""
         if named not in self._people:
             address = (named or "").rpartition("<")[2].removesuffix(">")

@@ -8,7 +8,7 @@ changed since is a conflict: it is named, and it stays as it is.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,9 +23,10 @@ from history.models import Change, Commit
 from history.queries import find_commit
 from history.services.commits import lock
 from history.trees import file_in
-from memories.note_files import TOPIC_FILE, FileEntry, file_path, parse, render
+from memories.note_files import FileEntry, file_path, parse, render
 from memories.services.embeddings import model_or_none
 from memories.services.entries import Desk
+from memories.services.file_changes import MemoryFile, changes_of
 from memories.services.queue import request_embedding
 from memories.services.record import entry_of, recorded_rows, recording
 from spaces.access import AccessContext, SpaceAccess
@@ -212,31 +213,16 @@ def _plan(space: SpaceAccess, chosen: Sequence[Commit]) -> tuple[UndoPlan, list[
 
 
 def _timelines(space: SpaceAccess, sequences: Sequence[int]) -> dict[uuid.UUID, _Timeline]:
-    """What the commits did to each memory: by the id in its file, so that a renamed note is one memory."""
     lines: dict[uuid.UUID, _Timeline] = {}
     for sequence in sequences:
-        gone: dict[uuid.UUID, tuple[str, bytes]] = {}
-        come: dict[uuid.UUID, tuple[str, bytes]] = {}
-        changes = [
-            change
-            for change in Change.objects.filter(space_id=space.id, sequence=sequence).order_by("path")
-            if not change.path.endswith("/" + TOPIC_FILE)
-        ]
-        blobs = [oid for change in changes for oid in (change.previous, change.blob) if oid is not None]
-        ids = {oid: entry.id for oid, entry in _parsed(space, blobs)}
-        for change in changes:
-            for oid, side in ((change.previous, gone), (change.blob, come)):
-                identifier = ids.get(bytes(oid)) if oid is not None else None
-                if identifier is not None:
-                    side[identifier] = (change.path, bytes(oid))
-        for identifier in gone.keys() | come.keys():
-            lines.setdefault(identifier, _Timeline()).step(sequence, gone.get(identifier), come.get(identifier))
+        for change in changes_of(space, sequence):
+            line = lines.setdefault(change.memory_id, _Timeline())
+            line.step(sequence, _state(change.before), _state(change.after))
     return lines
 
 
-def _parsed(space: SpaceAccess, blobs: Sequence[bytes]) -> Iterator[tuple[bytes, FileEntry]]:
-    for oid, body in store.read_bodies(space.id, [bytes(blob) for blob in blobs]).items():
-        yield oid, parse(body, "memories/")
+def _state(file: MemoryFile | None) -> tuple[str, bytes] | None:
+    return (file.path, file.blob) if file is not None else None
 
 
 def _standing(space: SpaceAccess, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, tuple[str, bytes]]:

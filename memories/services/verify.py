@@ -26,7 +26,7 @@ from memories.note_files import (
     render,
     render_topic,
 )
-from memories.services.embeddings import model_or_none
+from memories.services.embeddings import ActiveModel, model_or_none
 from memories.services.entries import Desk
 from memories.services.queue import request_embedding
 from memories.services.record import entry_of, recorded_rows, recording, topic_file
@@ -92,7 +92,11 @@ def repair_rows(
 
     What the tree does not have is forgotten. Raises `Conflict` when the tree holds what rows cannot hold.
     """
-    model = model_or_none()
+    return follow_tree(access, space, model_or_none())
+
+
+def follow_tree(access: AccessContext, space: SpaceAccess, model: ActiveModel | None) -> RowsReport:
+    """As `repair_rows`, with the model whose embeddings are owed; may be part of a larger transaction."""
     try:
         with bound(space):
             lock(space.id)
