@@ -30,3 +30,8 @@ class MemoriesConfig(AppConfig):
         from memories.history_commands import register_subcommands
 
         register_subcommands()
+
+        from history.services.push import register_push
+        from memories.services.pushes import apply_push
+
+        register_push(apply_push)
