@@ -137,8 +137,8 @@ def test_a_fact_is_forgotten_by_deleting_its_file_and_never_edited(access, space
         ("A b/new.md", "---\ntitle: New\n---\n", "must stand in a folder"),
         ("new.md", "---\ntitle: New\n---\n", "must stand in a folder"),
         ("edit/new.md", "---\ntitle: New\n---\n", "reserved"),
-        ("a/new.md", "---\nid: 1b4e28ba-2fa1-41d2-883f-0016d3cca427\ntitle: New\n---\n", "no note here"),
-        ("a/new.md", "---\nid: NOTE\ntitle: New\n---\n", "id of the note at"),
+        ("a/new.md", "---\nid: 1b4e28ba-2fa1-41d2-883f-0016d3cca427\ntitle: New\n---\n", "no note of this space"),
+        ("a/new.md", "---\nid: NOTE\ntitle: New\n---\n", "have the same id"),
         ("a/new.md", "---\nid: FACT\ntitle: New\n---\n", "id of a fact"),
         ("a/new.md", "---\ntitle: New\nstatus: wrong\n---\n", "status must be"),
         ("a/new.md", "---\ntitle: New\ntags: x\n---\n", "must be a list"),
@@ -164,12 +164,19 @@ def test_one_bad_file_refuses_the_whole_push(access, space, clone, path, text, r
     assert Memory.objects.count() == 2
 
 
+def test_a_copy_of_a_file_that_stays_is_refused_while_it_has_the_id(access, clone):
+    note = write(access, "Hours")
+    copy = clone()
+    change(copy, "a/copy.md", f"---\nid: {note.id}\ntitle: Copy\n---\n")
+    assert "has the id of the note at" in " ".join(push(copy, fails=True).replace("remote:", " ").split())
+
+
 def test_a_note_of_another_space_is_not_taken_by_its_id(access, clone):
     theirs = write(make_access(), "Theirs", "Secret.")
     write(access, "Hours")
     copy = clone()
     change(copy, "a/theirs.md", f"---\nid: {theirs.id}\ntitle: Theirs\n---\n\nMine now.\n")
-    assert "no note here" in " ".join(push(copy, fails=True).replace("remote:", " ").split())
+    assert "no note of this space" in " ".join(push(copy, fails=True).replace("remote:", " ").split())
     assert Memory.objects.get(id=theirs.id).text == "Secret."
 
 
