@@ -5,6 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memories.embedding.local import MOST_QUERY_TOKENS, LocalEmbedder
+from memories.search import keyword
 from memories.search.service import MAXIMUM_KEYWORD, MAXIMUM_QUERY, search
 from memories.tests.factories import make_access, remember
 
@@ -86,4 +87,15 @@ def test_the_rarest_words_of_a_long_keyword_are_needed(settings):
     words = [f"{chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(150)]
     memory = remember(access, " ".join(reversed(words)))
     remember(access, " ".join(words[:40]))
-    assert [m.memory.id for m in search(access, keyword=" ".join(words)).matches] == [memory.id]
+    assert [match.memory.id for match in search(access, keyword=" ".join(words)).matches] == [memory.id]
+
+
+@pytest.mark.django_db
+def test_words_beyond_the_rarest_of_a_keyword_are_not_compared(settings, monkeypatch):
+    settings.EMBEDDINGS_PROVIDER = "none"
+    monkeypatch.setattr(keyword, "MOST_WORDS", 2)
+    access = make_access()
+    memory = remember(access, "Mercury and Venus.")
+    for planet in ("Earth", "Mars"):
+        remember(access, f"{planet}, seen from Jupiter.")
+    assert [match.memory.id for match in search(access, keyword="Jupiter Venus Mercury").matches] == [memory.id]
