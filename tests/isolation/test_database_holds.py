@@ -14,23 +14,9 @@ from memories.models import Memory
 from memories.tests.factories import link, make_access, remember
 from spaces.isolation import bound, every_space
 from spaces.policies import NOT_ISOLATED
+from tests.isolation.tables import isolated_tables, space_owned_tables
 
 pytestmark = pytest.mark.django_db
-
-
-def space_owned_tables() -> list[str]:
-    """Every table of ours with a `space_id`, by the database itself; partitions are part of their parents."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
-            " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
-            " AND a.attname = 'space_id' AND NOT a.attisdropped ORDER BY 1"
-        )
-        return [name for (name,) in cursor.fetchall()]
-
-
-def isolated_tables() -> list[str]:
-    return [table for table in space_owned_tables() if table not in NOT_ISOLATED]
 
 
 @pytest.fixture

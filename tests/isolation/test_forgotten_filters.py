@@ -4,19 +4,16 @@ The same attempts as in the leak suite. That they would succeed without the seco
 would prove nothing.
 """
 
-import json
-
 import pytest
 from django.db import connection
-from django.test import Client
 
-from mcp_server.resources import RESOURCES
-from mcp_server.tools import TOOLS
 from memories.tests.factories import make_key, make_person, make_space, remember
 from spaces.access import access_for_key
 from spaces.models import SpaceOwnedQuerySet
-from tests.live import post, tool_call
-from tests.test_leaks import ROUTES, TOOL_ARGUMENTS, assert_shows_nothing, owned
+from tests.isolation.surfaces import SURFACES
+from tests.test_leaks import assert_shows_nothing, owned
+
+pytestmark = pytest.mark.leaks
 
 
 @pytest.fixture
@@ -40,31 +37,15 @@ def outsider(site):
     return key
 
 
-def everything_tried(site, key, secret):
-    """What was sent and what came back, for each attempt of the leak suite."""
-    for name in TOOLS:
-        for attempt in TOOL_ARGUMENTS[name](secret):
-            yield attempt, post(site, key, tool_call(name, attempt)).text
-    for uri in RESOURCES:
-        message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": uri}}
-        yield {}, post(site, key, message).text
-    message = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "context"}}
-    yield {}, post(site, key, message).text
-    client = Client(headers={"X-Api-Key": key})
-    for requests in ROUTES.values():
-        for method, path, body in requests(secret):
-            answer = client.generic(method, f"/api/v1{path}", json.dumps(body or {}), content_type="application/json")
-            assert answer.status_code < 500, (method, path)
-            yield [path, path, body], answer.content.decode()
-
-
 def leaks(site, key, secret) -> list[object]:
     found: list[object] = []
-    for asked, text in everything_tried(site, key, secret):
-        try:
-            assert_shows_nothing(text, asked, secret)
-        except AssertionError:
-            found.append(asked)
+    for name, attempts in SURFACES.items():
+        for answer in attempts(site, key, secret):
+            assert answer.status < 500, name
+            try:
+                assert_shows_nothing(answer.text, answer.sent, secret)
+            except AssertionError:
+                found.append((name, answer.sent))
     return found
 
 
