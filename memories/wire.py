@@ -180,7 +180,7 @@ def saved_message(saved: Saved) -> str:
     if outcome.contested:
         parts.append(
             f"{_memories(len(outcome.contested))} by other members {_look(len(outcome.contested))} outdated but "
-            f"{_was(len(outcome.contested))} left active; review and forget explicitly what is wrong."
+            f"{_was(len(outcome.contested))} left active; list_contested shows why, and resolve_contested decides."
         )
     if outcome.lost:
         parts.append(

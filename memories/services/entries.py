@@ -25,6 +25,7 @@ from memories.services.note_fields import clean_body, clean_follow_up, clean_sta
 from memories.services.note_words import embed_anew, index, index_anew
 from memories.services.note_writing import require_free
 from memories.services.record import Record
+from memories.services.restore import withdraw_decisions
 from memories.services.sources import register_sources
 from memories.services.statements import content_hash
 from memories.services.terms import remove_terms
@@ -78,6 +79,7 @@ class Desk:
         if was_active:
             index_anew(memory, self.space.language)
         else:
+            withdraw_decisions(self.access, self.space, memory.id)
             index(memory, self.space.language)
         if not was_active or (text_before, title_before) != (memory.text, memory.title):
             embed_anew(memory, self.model)

@@ -70,10 +70,7 @@ def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, 
             "updated_at",
         ]
     )  # fmt: skip
-    # What decided against it stands no more.
-    Resolution.objects.in_space(space).standing().filter(memory_id=memory.id).update(
-        withdrawn_by_id=access.user_id, withdrawn_at=memory.updated_at
-    )
+    withdraw_decisions(access, space, memory.id)
     owe_embedding(memory, model)
     author = memory.created_by.display_name if memory.created_by else ""
     add_terms(memory, space.language, [*term_context(author, memory.created_at), *note_terms(memory)])
@@ -81,6 +78,13 @@ def bring_back(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID, 
     with recording(access, space.id, "Restore a memory") as record:
         record.changed(memory.id)
     return True
+
+
+def withdraw_decisions(access: AccessContext, space: SpaceAccess, memory_id: uuid.UUID) -> None:
+    """Within a transaction that makes a memory active again: decisions that had taken it out stand no more."""
+    Resolution.objects.in_space(space).standing().filter(memory_id=memory_id).update(
+        withdrawn_by_id=access.user_id, withdrawn_at=timezone.now()
+    )
 
 
 def told_again(space: SpaceAccess, memory: Memory) -> Conflict:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Role
 from core.errors import AccessDenied, AppError, Conflict, Invalid, NotFound
+from history.queries import log
 from memories.contested import list_contested, list_contested_after
 from memories.models import Edge, Memory, RelationType, Resolution
 from memories.queries import get_memory
@@ -16,6 +17,7 @@ from memories.search.service import search
 from memories.services.contested import reopen_contested, resolve_contested
 from memories.services.forget import forget_by_id
 from memories.services.restore import restore_memory
+from memories.services.undo import undo
 from memories.tests.factories import link, make_access, make_person, make_space, remember
 from spaces.access import AccessContext
 
@@ -115,6 +117,14 @@ def test_restoring_the_memory_takes_the_decision_back_as_well(team):
     assert Resolution.objects.get().withdrawn_by_id == team.bob.user_id
     with pytest.raises(Conflict, match="Nothing was decided"):
         reopen_contested(team.ada, team.edge.id)
+
+
+def test_undoing_the_operation_takes_the_decision_back_as_well(team):
+    team.resolve("supersede")
+    undo(team.bob, project=None, commits=[log(team.space.id)[0].oid])
+    assert team.active() == [True, True]
+    assert team.listed() == [team.edge]
+    assert Resolution.objects.get().withdrawn_by_id == team.bob.user_id
 
 
 def test_a_memory_that_was_saved_again_cannot_be_brought_back_by_reopening(team):
