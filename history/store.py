@@ -3,18 +3,21 @@
 Everything here runs inside a binding of the space (`spaces.isolation.bound`).
 """
 
+import json
 import threading
 import uuid
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
 from history.models import MAIN, Kind
 from history.objects import object_id, parse_commit
-from history.trees import ReadTrees
+from history.trees import FileChange, ReadTrees
 
 # Folders lately used by this process; the upper ones of every path are needed by every commit.
 _CACHED_TREE_BYTES = 32 * 2**20
@@ -134,41 +137,93 @@ def read_head(space_id: uuid.UUID, *, lock: bool = False) -> Head:
     return Head(*row) if row is not None else Head(None, None, 0)
 
 
-_INSERT = """
+_INSERT_OBJECTS = """
 INSERT INTO history_object (space_id, oid, kind, sequence, size, data)
-SELECT %s, oid, kind, %s, size, data
-FROM unnest(%s::bytea[], %s::smallint[], %s::integer[], %s::bytea[]) AS new (oid, kind, size, data)
+SELECT %(space)s, oid, kind, %(sequence)s, size, data
+FROM unnest(%(oids)s::bytea[], %(kinds)s::smallint[], %(sizes)s::integer[], %(data)s::bytea[])
+    AS new (oid, kind, size, data)
 ON CONFLICT DO NOTHING
 """
 
+# All that a commit writes, in one round trip. No row comes back when main does not stand where it was found.
+_INSERT_COMMIT = f"""
+WITH moved AS (
+    UPDATE history_ref SET oid = %(oid)s, tree = %(tree)s, sequence = %(sequence)s
+    WHERE space_id = %(space)s AND name = %(name)s AND sequence = %(sequence)s - 1
+        AND oid IS NOT DISTINCT FROM %(parent)s
+    RETURNING 1
+), stored AS ({_INSERT_OBJECTS}), changed AS (
+    INSERT INTO history_change (space_id, path, sequence, blob, previous)
+    SELECT %(space)s, path, %(sequence)s, blob, previous
+    FROM unnest(%(paths)s::text[], %(blobs)s::bytea[], %(previous)s::bytea[]) AS new (path, blob, previous)
+), logged AS (
+    INSERT INTO history_commit
+        (space_id, sequence, oid, author_name, author_email, key_label, message, trailers, moment)
+    VALUES (%(space)s, %(sequence)s, %(oid)s, %(author_name)s, %(author_email)s, %(key_label)s, %(message)s,
+        %(trailers)s::jsonb, %(moment)s)
+)
+SELECT 1 FROM moved
+"""  # noqa: S608 - put together of constants
 
-def add_objects(space_id: uuid.UUID, sequence: int, objects: Sequence[NewObject]) -> None:
-    """Store objects that are not there yet, as brought by commit number `sequence`."""
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What the log tells of a commit beside its files."""
+
+    author_name: str
+    author_email: str
+    key_label: str
+    message: str
+    trailers: Mapping[str, str]
+    moment: datetime
+
+
+def write_commit(
+    space_id: uuid.UUID,
+    before: Head,
+    after: Head,
+    objects: Sequence[NewObject],
+    changes: Sequence[FileChange],
+    line: LogLine,
+) -> bool:
+    """Store what commit `after` brings and move main to it; False when main does not stand at `before` any more."""
+    shared: dict[str, Any] = {"space": space_id, "sequence": after.sequence}
+    *earlier, last = _batches(objects)
     with connection.cursor() as cursor:
-        for batch in _batches(objects):
-            cursor.execute(
-                _INSERT,
-                [
-                    space_id,
-                    sequence,
-                    [new.oid for new in batch],
-                    [int(new.kind) for new in batch],
-                    [len(new.body) for new in batch],
-                    [zlib.compress(new.body) for new in batch],
-                ],
-            )
-    _cache.put(space_id, {new.oid: new.body for new in objects if new.kind is Kind.TREE})
-
-
-def move_head(space_id: uuid.UUID, before: Head, oid: bytes, tree: bytes) -> bool:
-    """Move main from `before` to the next commit; False when it does not stand there any more."""
-    with connection.cursor() as cursor:
+        for batch in earlier:
+            cursor.execute(_INSERT_OBJECTS, {**shared, **_columns(batch)})
         cursor.execute(
-            "UPDATE history_ref SET oid = %s, tree = %s, sequence = sequence + 1 "
-            "WHERE space_id = %s AND name = %s AND sequence = %s AND oid IS NOT DISTINCT FROM %s",
-            [oid, tree, space_id, MAIN, before.sequence, before.oid],
+            _INSERT_COMMIT,
+            {
+                **shared,
+                **_columns(last),
+                "name": MAIN,
+                "oid": after.oid,
+                "tree": after.tree,
+                "parent": before.oid,
+                "paths": [change.path for change in changes],
+                "blobs": [change.after for change in changes],
+                "previous": [change.before for change in changes],
+                "author_name": line.author_name,
+                "author_email": line.author_email,
+                "key_label": line.key_label,
+                "message": line.message,
+                "trailers": json.dumps(dict(line.trailers)),
+                "moment": line.moment,
+            },
         )
-        return bool(cursor.rowcount == 1)
+        moved = cursor.fetchone() is not None
+    _cache.put(space_id, {new.oid: new.body for new in objects if new.kind is Kind.TREE})
+    return moved
+
+
+def _columns(batch: Sequence[NewObject]) -> dict[str, Any]:
+    return {
+        "oids": [new.oid for new in batch],
+        "kinds": [int(new.kind) for new in batch],
+        "sizes": [len(new.body) for new in batch],
+        "data": [zlib.compress(new.body) for new in batch],
+    }
 
 
 def _batches(objects: Iterable[NewObject]) -> Iterator[Sequence[NewObject]]:

@@ -16,12 +16,11 @@ from django.db import connection, transaction
 from core.errors import Conflict, Invalid
 from core.text import clean_text
 from history import store
-from history.models import Change, Kind
-from history.models import Commit as CommitRow
+from history.models import Kind
 from history.objects import Signature, format_commit
 from history.paths import validate_path
-from history.store import Head, NewObject
-from history.trees import FileChange, edit
+from history.store import Head, LogLine, NewObject
+from history.trees import edit
 
 # A note of a million characters in the widest script, with its front matter.
 MAXIMUM_FILE_BYTES = 5 * 2**20
@@ -112,35 +111,15 @@ def commit(
     changed = {change.path for change in edited.changes}
     objects = [blob for path, blob in blobs.items() if path in changed]
     objects += [NewObject(Kind.TREE, oid, tree) for oid, tree in edited.trees.items()]
-    sequence = before.sequence + 1
-    store.add_objects(space_id, sequence, [*objects, made])
-    if not store.move_head(space_id, before, made.oid, edited.root):
+    after = Head(made.oid, edited.root, before.sequence + 1)
+    line = LogLine(author.name, author.email, trailers.get(KEY_TRAILER, ""), message, trailers, moment)
+    if not store.write_commit(space_id, before, after, [*objects, made], edited.changes, line):
         raise Conflict("Somebody else changed the history of this space at the same time; try again.")
-    _note_changes(space_id, sequence, edited.changes)
-    CommitRow(
-        space_id=space_id,
-        sequence=sequence,
-        oid=made.oid,
-        author_name=author.name,
-        author_email=author.email,
-        key_label=trailers.get(KEY_TRAILER, ""),
-        message=message,
-        trailers=trailers,
-        moment=moment,
-    ).save(force_insert=True)
     return Commit(
         oid=made.oid.hex(),
-        sequence=sequence,
+        sequence=after.sequence,
         blobs={change.path: change.after.hex() if change.after else None for change in edited.changes},
     )
-
-
-def _note_changes(space_id: uuid.UUID, sequence: int, changes: list[FileChange]) -> None:
-    rows = (
-        Change(space_id=space_id, path=change.path, sequence=sequence, blob=change.after, previous=change.before)
-        for change in changes
-    )
-    Change.objects.bulk_create(rows, batch_size=2000)
 
 
 def _signature(author: Author, moment: datetime) -> Signature:
