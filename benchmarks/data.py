@@ -7,14 +7,14 @@ if TYPE_CHECKING:  # models can only be imported once the scratch database is th
     from spaces.access import AccessContext
 
 
-def demo_key() -> "tuple[str, AccessContext]":
-    """A Writer's key with one space as its default, and the access it gives."""
+def demo_key(space_key: str = "benchmark") -> "tuple[str, AccessContext]":
+    """A Writer's key with one new space as its default, and the access it gives."""
     from accounts.services.users import create_user
     from spaces.access import access_for_key
     from spaces.services.provisioning import RequestedGrant, create_api_key, create_space
 
-    user = create_user(email="benchmark@example.org", display_name="Benchmark")
-    secret = create_api_key(user, grants=[RequestedGrant(create_space(key="benchmark"))]).secret
+    user = create_user(email=f"{space_key}@example.org", display_name="Benchmark")
+    secret = create_api_key(user, grants=[RequestedGrant(create_space(key=space_key))]).secret
     access = access_for_key(secret)
     assert access is not None
     return secret, access

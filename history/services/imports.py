@@ -17,12 +17,11 @@ from typing import IO
 
 from core.errors import Conflict, Invalid
 from history import git, store
-from history.models import MAIN, Change, Kind
-from history.models import Commit as CommitRow
+from history.models import MAIN, Kind
 from history.objects import object_id, parse_commit, parse_tree
 from history.paths import validate_path
 from history.services.commits import KEY_TRAILER, lock
-from history.store import Head, NewObject
+from history.store import Head, LogLine, NewObject
 from history.trees import FileChange, compare
 
 _SIGNATURE = re.compile(rb"^author (.*) <([^<>]*)> (\d+) [+-]\d{4}$", re.MULTILINE)
@@ -65,20 +64,12 @@ def store_clone(space_id: uuid.UUID, clone: Iterable[ClonedCommit]) -> int:
     if head.oid is not None:
         raise Conflict("The space has a history already; a clone is taken in by an empty space.")
     for commit in clone:
-        sequence = head.sequence + 1
+        after = Head(commit.oid, commit.tree, head.sequence + 1)
         made = NewObject(Kind.COMMIT, commit.oid, commit.body)
-        store.add_objects(space_id, sequence, [*commit.objects, made])
-        if not store.move_head(space_id, head, commit.oid, commit.tree):
+        line = _log_line(commit)
+        if not store.write_commit(space_id, head, after, [*commit.objects, made], commit.changes, line):
             raise Conflict("Somebody else wrote to the space at the same time; try again.")
-        Change.objects.bulk_create(
-            (
-                Change(space_id=space_id, path=one.path, sequence=sequence, blob=one.after, previous=one.before)
-                for one in commit.changes
-            ),
-            batch_size=2000,
-        )
-        _row(space_id, sequence, commit).save(force_insert=True)
-        head = Head(commit.oid, commit.tree, sequence)
+        head = after
     return head.sequence
 
 
@@ -156,16 +147,13 @@ def _unseen(reader: _Reader, root: bytes, seen: set[bytes]) -> list[NewObject]:
     return found
 
 
-def _row(space_id: uuid.UUID, sequence: int, commit: ClonedCommit) -> CommitRow:
+def _log_line(commit: ClonedCommit) -> LogLine:
     head, _, text = commit.body.partition(b"\n\n")
     signed = _SIGNATURE.search(head)
     if signed is None:
         raise Invalid(f"Commit {commit.oid.hex()[:10]} has no author that can be read.")
     message, trailers = _split_trailers(text.decode("utf-8", "replace").strip("\n"))
-    return CommitRow(
-        space_id=space_id,
-        sequence=sequence,
-        oid=commit.oid,
+    return LogLine(
         author_name=signed.group(1).decode("utf-8", "replace"),
         author_email=signed.group(2).decode("utf-8", "replace"),
         key_label=trailers.get(KEY_TRAILER, ""),
