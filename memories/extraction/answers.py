@@ -15,7 +15,10 @@ from memories.models import MAXIMUM_CATEGORY, MAXIMUM_MEMORY, MAXIMUM_NOTE, Rela
 
 # More facts than a text of the longest kind holds; a model that repeats itself stops here.
 MOST_FACTS = 200
-_TYPES = {member.name.casefold(): member for member in RelationType}
+# Memories are also linked in other ways, but by people.
+_TYPES = {
+    member.name.casefold(): member for member in (RelationType.UPDATES, RelationType.EXTENDS, RelationType.DERIVES)
+}
 
 
 def read_facts(answer: str, known_ids: Collection[uuid.UUID]) -> list[Fact]:
