@@ -18,6 +18,7 @@ from guardian.mixins import GuardianUserMixin
 MAXIMUM_EMAIL = 320
 MAXIMUM_DISPLAY_NAME = 200
 MAXIMUM_LABEL = 200
+MAXIMUM_IDEMPOTENCY_KEY = 200
 
 
 def normalise_email(email: str) -> str:
@@ -108,6 +109,34 @@ class User(GuardianUserMixin, AbstractBaseUser, PermissionsMixin):
     def _normalise(self) -> None:
         self.email = normalise_email(self.email)
         self.display_name = self.display_name.strip() or self.email[:MAXIMUM_DISPLAY_NAME]
+
+
+class IdempotentCall(models.Model):
+    """A write that its caller may repeat: the first answer is kept for a day and given again.
+
+    `caller` is the API key it came with, or the person; `fingerprint` tells whether the same was asked. While there is
+    no `answer` the call is running, until `locked_until` at most. `id` stands for what the call makes, so that a call
+    taken up after a crash makes nothing twice.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    caller = models.UUIDField()
+    operation = models.CharField(max_length=100)
+    key = models.CharField(max_length=MAXIMUM_IDEMPOTENCY_KEY)
+    fingerprint = models.BinaryField(max_length=32)
+    answer = models.JSONField(null=True)
+    locked_until = models.DateTimeField()
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("repeatable call")
+        verbose_name_plural = _("repeatable calls")
+        constraints = (
+            models.UniqueConstraint(fields=("caller", "operation", "key"), name="idempotent_call_once_per_key"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.key}"
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

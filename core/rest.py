@@ -6,7 +6,9 @@ class MemoryFilters(RestQuery): category: str | None = None
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
+from uuid import UUID
 
+from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -30,6 +32,12 @@ class RestQuery(Schema):
     """Parameters after the question mark; `memory_site.api` refuses those that no such schema names."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel)
+
+
+def call_id(request: HttpRequest) -> UUID | None:
+    """The id of what a request makes, when it carries an Idempotency-Key."""
+    identifier: UUID | None = getattr(request, "call_id", None)
+    return identifier
 
 
 # A cursor as lists return it takes some hundred characters.

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Status
 
-from core.rest import Cursor, RestBody, RestQuery, WireRouter
+from core.rest import Cursor, RestBody, RestQuery, WireRouter, call_id
 from core.wire import WireModel
 from documents.queries import get_document, list_documents_after
 from documents.services.documents import create_document
@@ -39,7 +39,7 @@ class WireDocumentList(WireModel):
 @router.post("/documents", response={201: WireDocument}, summary="Store a document")
 def post_document(request: HttpRequest, response: HttpResponse, payload: NewDocument) -> Status[WireDocument]:
     """Store a document; of a pdf the text is read and stored. It makes no memories."""
-    document = create_document(access_of(request), **payload.dict())
+    document = create_document(access_of(request), document_id=call_id(request), **payload.dict())
     response["Location"] = f"/api/v1/documents/{document.id}"
     return Status(201, WireDocument.of(document))
 

@@ -3,6 +3,9 @@
 # Tool names are a contract with clients, in mixed case on purpose.
 # ruff: noqa: N802, N803
 
+from typing import Any
+from uuid import UUID
+
 from core.errors import Invalid
 from core.text import is_blank
 from core.wire import ANSWER_BUDGET
@@ -10,6 +13,7 @@ from documents.queries import get_document, list_documents
 from documents.services.documents import create_document as store_document
 from documents.wire import WireDocument, WireDocumentDetail, WireDocumentPage
 from mcp_server import graph_tools
+from mcp_server.idempotency import IDEMPOTENCY_KEY, first_answer
 from mcp_server.parameters import Parameter
 from mcp_server.registry import TOOLS, tool
 from memories.queries import list_memories
@@ -101,6 +105,7 @@ def search_memory(
     Parameter(
         "wait", "integer", "Seconds to wait at most for a save's result; 0: only store it now.", default=DEFAULT_WAIT
     ),
+    IDEMPOTENCY_KEY,
     title="Save or forget a memory",
     output=WireWriteResult,
     destructive=True,
@@ -114,6 +119,7 @@ def add_memory(
     memoryId: str | None,
     source: str | None,
     wait: int,
+    idempotencyKey: str | None,
 ) -> WireWriteResult:
     """Remembers a statement, or forgets one. Save one self-contained fact a call: names instead of pronouns, dates
     instead of "tomorrow". The answer names the memories that were made and superseded, and those of other members that
@@ -123,18 +129,29 @@ def add_memory(
     chosen = action.strip().lower()
     if chosen not in ("save", "forget"):
         raise Invalid("action must be save or forget.")
-    if chosen == "forget" and memoryId is not None:
-        return WireWriteResult.of_forget(forget_by_id(access, memoryId, container_tag=containerTag))
-    if memoryId is not None:
+    if chosen == "save" and memoryId is not None:
         raise Invalid("memoryId can only be given with action forget: a memory's text is never changed.")
-    if content is None or is_blank(content):
+    if memoryId is None and (content is None or is_blank(content)):
         raise Invalid("content must not be empty.")
-    if chosen == "forget":
-        return WireWriteResult.of_forget(forget_by_content(access, content, container_tag=containerTag))
-    saved = save_memory(
-        access, content=content, category=category, source=source, container_tag=containerTag, wait=wait
-    )
-    return WireWriteResult.of_save(saved)
+
+    def work(call: UUID | None) -> WireWriteResult:
+        if memoryId is not None:
+            return WireWriteResult.of_forget(forget_by_id(access, memoryId, container_tag=containerTag))
+        if chosen == "forget":
+            return WireWriteResult.of_forget(forget_by_content(access, content or "", container_tag=containerTag))
+        saved = save_memory(
+            access,
+            content=content or "",
+            category=category,
+            source=source,
+            container_tag=containerTag,
+            wait=wait,
+            document_id=call,
+        )
+        return WireWriteResult.of_save(saved)
+
+    asked = {"content": content, "action": chosen, "category": category, "space": containerTag, "id": memoryId}
+    return first_answer(access, "add_memory", idempotencyKey, {**asked, "source": source}, WireWriteResult, work)
 
 
 @tool(_PAGE, _LIMIT, _SPACE, title="List memories", output=WireMemoryPage, read_only=True)
@@ -167,16 +184,30 @@ def getDocument(access: AccessContext, documentId: str, offset: int) -> WireDocu
     Parameter("content", "string", "The text; of a pdf the file in base64.", required=True),
     Parameter("summary", "string", "A short summary, if there is one."),
     _SPACE,
+    IDEMPOTENCY_KEY,
     title="Store a document",
     output=WireDocument,
 )
 def create_document(
-    access: AccessContext, title: str, docType: str, content: str, summary: str | None, containerTag: str | None
+    access: AccessContext,
+    title: str,
+    docType: str,
+    content: str,
+    summary: str | None,
+    containerTag: str | None,
+    idempotencyKey: str | None,
 ) -> WireDocument:
     """Stores a whole document in a space; of a pdf the text is read and stored. It makes no memories: save the facts
     that matter with add_memory as well."""
-    return WireDocument.of(
-        store_document(
-            access, title=title, doc_type=docType, content=content, summary=summary, container_tag=containerTag
-        )
-    )
+    asked: dict[str, Any] = {
+        "title": title,
+        "doc_type": docType,
+        "content": content,
+        "summary": summary,
+        "container_tag": containerTag,
+    }
+
+    def work(call: UUID | None) -> WireDocument:
+        return WireDocument.of(store_document(access, **asked, document_id=call))
+
+    return first_answer(access, "create_document", idempotencyKey, asked, WireDocument, work)

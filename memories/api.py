@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Schema, Status
 
 from core.paging import CursorPage
-from core.rest import Cursor, RestBody, RestQuery, WireRouter
+from core.rest import Cursor, RestBody, RestQuery, WireRouter, call_id
 from core.wire import WireModel, fit_texts
 from memories.graph import recent_graph
 from memories.models import Memory
@@ -94,7 +94,7 @@ class WireMemoryList(WireModel):
 def post_memory(request: HttpRequest, response: HttpResponse, payload: NewMemory) -> Status[WireWriteResult]:
     """Remember a text. 201 when it was added, 200 when the space knew it already, 202 while it is being processed: the
     document at Location tells what became of it."""
-    saved = save_memory(access_of(request), **payload.dict())
+    saved = save_memory(access_of(request), document_id=call_id(request), **payload.dict())
     if saved.memories:
         response["Location"] = f"/api/v1/memories/{saved.memory.id}"
         return Status(200 if saved.duplicate else 201, WireWriteResult.of_save(saved))

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from accounts.services.idempotency import forget_old_calls
 from memories.search.index import maintain_indexes
 from memories.services.backfill import models_to_tend, tend
 from memories.services.embeddings import embed_pending, owe_missing
@@ -47,6 +48,7 @@ def sweep() -> None:
     for model_id in models_to_tend():
         tend_embedding_model.delay(model_id)
     owe_missing()
+    forget_old_calls()
     embed_owed()
 
 

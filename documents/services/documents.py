@@ -1,5 +1,7 @@
 """Creating documents from text, or from the text of a file."""
 
+import uuid
+
 from django.utils import timezone
 
 from core.database import release_connection
@@ -29,8 +31,11 @@ def create_document(
     content: str,
     summary: str | None = None,
     container_tag: str | None = None,
+    document_id: uuid.UUID | None = None,
 ) -> Document:
     """Store a document; of a PDF (base64) the text is read and stored, never the bytes. Makes no memories.
+
+    `document_id` makes the call repeatable: what was stored under it is given back.
 
     Raises `Invalid` for bad input or a file that cannot be read, `NotFound` and `AccessDenied` for the space.
     """
@@ -44,8 +49,11 @@ def create_document(
     release_connection()
     text = extract_text(doc_type, content)
     now = timezone.now()
+    identifier = document_id or uuid.uuid4()
     with bound(space):
-        return Document.objects.create(
+        stored: Document | None = Document.objects.in_space(space).filter(id=identifier).first()
+        return stored or Document.objects.create(
+            id=identifier,
             space_id=space.id,
             title=title,
             doc_type=doc_type.lower() if is_file else doc_type,

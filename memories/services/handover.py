@@ -2,9 +2,11 @@
 
 A worker is told over Celery and works in the order of turns. When no broker answers, this process does the work
 itself, in a thread of its own. Nobody holds a connection while waiting: the worker's word comes through Redis, and the
-row is looked at now and then in case it was lost.
+row is looked at now and then in case it was lost. Only half of the calls that a process serves at once may wait, so
+that searches go on however many texts are being saved; a save beyond that learns at once that it is pending.
 """
 
+import threading
 import time
 import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +15,7 @@ from concurrent.futures import TimeoutError as TimedOut
 import redis
 from django.db import connection
 
+from core.concurrency import CALLS
 from core.database import lent_connection, release_connection
 from core.redis_client import ask_redis
 from documents.models import PendingDocument, Status
@@ -31,23 +34,27 @@ _LOOK_SECONDS = 2.0
 _POLL_SECONDS = 0.25
 
 
+# The other half is there for those who do not wait for a model.
+_waiting = threading.BoundedSemaphore(max(1, CALLS // 2))
+
+
 def hand_over(space: SpaceAccess, document_id: uuid.UUID, *, wait: float) -> None:
     """Have a stored document processed; returns when that is done, or after `wait` seconds."""
     if connection.in_atomic_block:
         # Nobody else sees the document before the caller's transaction ends; the sweep finds it then.
         return
     deadline = time.monotonic() + wait
-    if not request_processing():
-        work = _own_work.submit(_process_here, space.id, document_id)
-        release_connection()
-        _await_own(work, wait)
+    work = None if request_processing() else _own_work.submit(_process_here, space.id, document_id)
+    if wait <= 0 or not _waiting.acquire(blocking=False):
         return
-    while _is_pending(space, document_id):
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return
+    try:
         release_connection()
-        _await_word(document_id, left)
+        if work is not None:
+            _await_own(work, wait)
+        else:
+            _await_worker(space, document_id, deadline)
+    finally:
+        _waiting.release()
 
 
 def announce(document_id: uuid.UUID) -> None:
@@ -73,6 +80,14 @@ def _await_own(work: "Future[None]", seconds: float) -> None:
         work.result(seconds)
     except TimedOut:
         return
+
+
+def _await_worker(space: SpaceAccess, document_id: uuid.UUID, deadline: float) -> None:
+    while (left := deadline - time.monotonic()) > 0:
+        _await_word(document_id, left)
+        if not _is_pending(space, document_id):
+            return
+        release_connection()
 
 
 def _await_word(document_id: uuid.UUID, left: float) -> None:
