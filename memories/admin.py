@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from core.text import excerpt
-from memories import contested_admin, embedding_models_admin
+from memories import contested_admin, embedding_models_admin, jobs_admin
 from memories.contested_admin import ReasonForm
-from memories.models import Edge, EmbeddingIndex, Memory, PendingEmbedding
+from memories.models import Edge, EmbeddingIndex, Memory
 from memories.services.forget import forget_by_id
 from memories.services.restore import restore_memory
 from spaces.access import AccessContext
 from spaces.staff import SpaceOwnedAdmin
 
-__all__ = ["MemoryAdmin", "contested_admin", "embedding_models_admin"]
+__all__ = ["MemoryAdmin", "contested_admin", "embedding_models_admin", "jobs_admin"]
 
 
 @admin.register(Memory)
@@ -87,16 +87,6 @@ class EdgeAdmin(SpaceOwnedAdmin):
     @admin.display(description=_("to"))
     def end(self, edge: Edge) -> str:
         return excerpt(edge.to_memory.text, 60)
-
-
-@admin.register(PendingEmbedding)
-class PendingEmbeddingAdmin(SpaceOwnedAdmin):
-    list_display = ("memory", "space", "model", "attempts", "next_attempt_at", "reason")
-    list_filter = ("model", ("space", admin.RelatedOnlyFieldListFilter))
-    list_select_related = ("memory", "space", "model")
-    search_fields = ("reason",)
-    search_help_text = _("The id of a memory, or part of the reason.")
-    id_paths = ("memory_id",)
 
 
 @admin.register(EmbeddingIndex)

@@ -17,6 +17,7 @@ from core.text import excerpt
 from documents.api import router as documents
 from memories.api import router as memories
 from memories.graph_api import router as graph
+from memories.jobs_api import router as jobs
 from memory_site.idempotency import repeatable
 from memory_site.openapi import DescribedApi
 from memory_site.problems import (
@@ -78,7 +79,7 @@ def _known_parameters_only(view: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-for router in (spaces, memories, graph, documents):
+for router in (spaces, memories, graph, documents, jobs):
     router.add_decorator(repeatable, mode="operation")
     router.add_decorator(_known_parameters_only, mode="operation")
     api.add_router("", router)

@@ -22,7 +22,7 @@ from core.asgi import Scope, Send
 from core.concurrency import PROBES
 from core.database import lent_connection
 from core.errors import ProviderUnavailable
-from memories.models import PendingEmbedding
+from memories.jobs import JobNumbers, Jobs, count_jobs
 from memories.services.searched_model import searched_problem
 from spaces.isolation import every_space, is_enforced
 
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 # A database that takes longer than this to say hello is not there for the people waiting.
 BUDGET_SECONDS = 3
+# Work that is older than this is not being worked on, or its provider is down.
+STUCK_SECONDS = 900
 # Threads that hang on a dead database are not waited for; more than these cannot hang at once.
 _probes = ThreadPoolExecutor(PROBES, thread_name_prefix="health")
 _migrated = threading.Event()
@@ -69,7 +71,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     redis_answers = _passes(_redis)
     isolated = migrations and _passes(_isolation)
     embeddings = migrations and _passes(_embeddings)
-    pending = _answer(_pending_embeddings) if migrations else None
+    jobs = _answer(_jobs) if migrations else None
     checks: dict[str, Any] = {
         "database": _word(database),
         "migrations": _word(migrations),
@@ -77,10 +79,12 @@ def readyz(request: HttpRequest) -> JsonResponse:
         "redis": _word(redis_answers),
         "embeddings": "off" if settings.EMBEDDINGS_PROVIDER == "none" else _word(embeddings),
     }
-    if pending is not None:
-        checks["pendingEmbeddings"] = pending
+    if jobs is not None:
+        checks["pendingEmbeddings"] = jobs.embeddings.waiting + jobs.embeddings.running
+        checks["jobs"] = {name: _told(numbers) for name, numbers in _by_kind(jobs)}
+    works = jobs is None or not any(_is_stuck(numbers) for _, numbers in _by_kind(jobs))
     ready = database and migrations
-    status = "unready" if not ready else "ready" if isolated and redis_answers and embeddings else "degraded"
+    status = "unready" if not ready else "ready" if isolated and redis_answers and embeddings and works else "degraded"
     return JsonResponse({"status": status, "checks": checks}, status=200 if ready else 503)
 
 
@@ -127,9 +131,23 @@ def _isolation() -> bool:
         return is_enforced()
 
 
-def _pending_embeddings() -> int:
+def _jobs() -> Jobs:
     with lent_connection(), every_space():
-        return PendingEmbedding.objects.count()
+        return count_jobs()
+
+
+def _by_kind(jobs: Jobs) -> tuple[tuple[str, JobNumbers], ...]:
+    return ("documents", jobs.documents), ("embeddings", jobs.embeddings)
+
+
+def _told(numbers: JobNumbers) -> dict[str, int]:
+    told = {"waiting": numbers.waiting, "running": numbers.running, "failed": numbers.failed}
+    return told if numbers.oldest_seconds is None else {**told, "oldestSeconds": numbers.oldest_seconds}
+
+
+def _is_stuck(numbers: JobNumbers) -> bool:
+    """Whether an administrator should look: something failed for good, or nobody has worked for long."""
+    return numbers.failed > 0 or (numbers.oldest_seconds or 0) > STUCK_SECONDS
 
 
 def _redis() -> bool:

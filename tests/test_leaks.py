@@ -137,6 +137,11 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
     ],
     ("GET", "/search"): lambda o: [("GET", f"/search?keyword=attic&containerTag={o.space.key}", None)],
     ("GET", "/graph"): lambda o: [("GET", "/graph", None), ("GET", f"/graph?containerTag={o.space.key}", None)],
+    ("GET", "/jobs"): lambda o: [("GET", "/jobs", None), ("GET", f"/jobs?containerTag={o.space.key}", None)],
+    ("POST", "/jobs/retry"): lambda o: [
+        ("POST", "/jobs/retry", {}),
+        ("POST", "/jobs/retry", {"containerTag": o.space.key}),
+    ],
     ("POST", "/documents"): lambda o: [
         ("POST", "/documents", {"title": "t", "docType": "text", "content": "c", "containerTag": o.space.key})
     ],
@@ -150,7 +155,7 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
 ADMIN_PAGES = {
     "accounts.user", "accounts.apikey", "auth.group", "spaces.space", "documents.document", "memories.memory",
     "memories.edge", "memories.contestedpair", "memories.resolution", "memories.pendingembedding",
-    "memories.embeddingindex", "memories.embeddingmodel",
+    "documents.pendingdocument", "memories.embeddingindex", "memories.embeddingmodel",
 }  # fmt: skip
 
 

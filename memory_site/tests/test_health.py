@@ -52,6 +52,7 @@ def test_readiness_names_each_part():
         "checks": {
             **dict.fromkeys(("database", "migrations", "isolation", "redis", "embeddings"), "ok"),
             "pendingEmbeddings": 0,
+            "jobs": {kind: {"waiting": 0, "running": 0, "failed": 0} for kind in ("documents", "embeddings")},
         },
     }
 
