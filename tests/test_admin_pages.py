@@ -10,7 +10,7 @@ from django.urls import reverse
 from guardian.shortcuts import assign_perm
 
 from accounts.models import ApiKey, User
-from documents.models import Document
+from documents.models import Document, PendingDocument
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding, RelationType, Resolution
 from memories.tests.factories import link, make_access, make_person, make_space, remember
 from memory_site import notices
@@ -44,6 +44,7 @@ def fill(number: int) -> None:
         model, _ = EmbeddingModel.objects.get_or_create(slug=f"model-{index}", defaults={"dimensions": 3})
         PendingEmbedding.objects.create(space=space, model=model, memory=one)
         EmbeddingIndex.objects.create(space=space, model=model)
+        PendingDocument.objects.create(space=space, document_id=one.document_id)
         Group.objects.create(name=f"Team {index}")
 
 
