@@ -48,6 +48,10 @@ CONSTANT_SCORE = 1.0
 _MOST_NAME_WORDS = 4
 _SPEAKER = re.compile(r"\s*([^\W\d_][^\n:]{0,60}):\s")
 
+# Of people only the name: reading all that is known of authors takes as long as reading the memories.
+_SHOWN = [field.name for field in Memory._meta.concrete_fields if field.name not in ("content_hash", "term_total")]
+_SHOWN += ["created_by__display_name", "updated_by__display_name"]
+
 
 @dataclass(frozen=True)
 class _Ranked:
@@ -120,10 +124,8 @@ class _Scope:
         roots = [row.id for row in ranked[:ENRICHED_MATCHES]] if facts.has_links else []
         links = find_links(cursor, self.space, roots)
         ids = {row.id for row in ranked} | {link.node for link in links} | set(facts.profile_ids)
-        rows = (
-            Memory.objects.in_space(self.space).select_related("created_by", "updated_by").filter(id__in=ids).order_by()
-        )
-        memories = {memory.id: memory for memory in rows}
+        rows = Memory.objects.in_space(self.space).select_related("created_by", "updated_by").filter(id__in=ids)
+        memories = {memory.id: memory for memory in rows.only(*_SHOWN).order_by()}
         return SearchResult(
             matches=[
                 Match(memories[row.id], row.score, row.scores, _related(row.id, links, memories))
