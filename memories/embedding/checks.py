@@ -7,7 +7,7 @@ from memories.embedding.local import engine_problem
 from memories.embedding.registry import LOCAL_MODEL, MAXIMUM_DIMENSIONS, is_reducible, known_dimensions
 from memories.providers.checks import check_endpoint
 
-PROVIDERS = ("local", "openai", "azure", "gemini", "none")
+PROVIDERS = ("local", "onnx", "openai", "azure", "gemini", "none")
 
 
 def validate_embedding_settings() -> None:
@@ -34,6 +34,8 @@ def _check(configuration: Configuration) -> None:
     _check_numbers(configuration)
     if configuration.provider == "local":
         _check_local(configuration)
+    elif configuration.provider == "onnx":
+        _check_onnx(configuration)
     else:
         _check_remote(configuration)
 
@@ -68,6 +70,31 @@ def _check_local(configuration: Configuration) -> None:
         raise ImproperlyConfigured(
             f"EMBEDDINGS_PROVIDER=local cannot run here: {problem}. Set EMBEDDINGS_PROVIDER to openai, azure or gemini "
             "(or none, to search by words only)."
+        )
+
+
+def _check_onnx(configuration: Configuration) -> None:
+    # Imported by those who use it: not every platform has what the export needs.
+    from memories.embedding.onnx.engine import directory_problem, packages_problem
+    from memories.embedding.onnx.export import export_problem
+
+    problem = packages_problem()
+    if problem:
+        raise ImproperlyConfigured(f"EMBEDDINGS_PROVIDER=onnx cannot run here: {problem}.")
+    if configuration.directory is not None:
+        problem = directory_problem(configuration.directory)
+        if problem:
+            raise ImproperlyConfigured(f"EMBEDDINGS_MODEL must be a directory with an ONNX model, but {problem}.")
+        return
+    if configuration.dimensions not in (None, known_dimensions(LOCAL_MODEL)):
+        raise ImproperlyConfigured(
+            f"EMBEDDINGS_DIMENSIONS must be unset or {known_dimensions(LOCAL_MODEL)} with EMBEDDINGS_PROVIDER=onnx and "
+            f"no EMBEDDINGS_MODEL, not {configuration.dimensions}."
+        )
+    problem = export_problem()
+    if problem:
+        raise ImproperlyConfigured(
+            f"EMBEDDINGS_MODEL must be a directory with an ONNX model where EMBEDDINGS_PROVIDER=onnx: {problem}."
         )
 
 

@@ -8,13 +8,18 @@
 Which of them searches use is a row in the database (`memories.services.searched_model`); keys and addresses stay here.
 """
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
+from core.errors import ProviderUnavailable
 from memories.embedding.registry import DEFAULT_MODELS, ModelSpec, find_spec
+
+logger = logging.getLogger(__name__)
 
 DEFAULT = "default"
 
@@ -41,8 +46,24 @@ class Configuration:
         """The model, or what its provider takes when none is named."""
         return self.model or DEFAULT_MODELS.get(self.provider, "")
 
+    @property
+    def directory(self) -> Path | None:
+        """Where an ONNX model of one's own is; None for the one that is exported, and for other providers."""
+        return Path(self.model).expanduser() if self.provider == "onnx" and self.model else None
+
     def spec(self, known_width: int | None = None) -> ModelSpec | None:
-        """The model at its width, or at `known_width` where the settings name none and the registry knows none."""
+        """The model at its width, or at `known_width` where the settings name none and the registry knows none.
+
+        Raises `ProviderUnavailable` for an ONNX model that is not there.
+        """
+        if self.provider == "onnx":
+            # Its packages are looked at only where such a model is configured.
+            from memories.embedding.onnx.engine import directory_spec
+            from memories.embedding.onnx.export import exported_spec
+
+            if self.directory is None:
+                return exported_spec()
+            return directory_spec(self.directory, self.dimensions or known_width)
         return find_spec(self.provider, self.model_name, self.dimensions) or find_spec(
             self.provider, self.model_name, known_width
         )
@@ -72,6 +93,10 @@ def configurations() -> dict[str, Configuration]:
 def configurations_of(slug: str, dimensions: int) -> Iterator[Configuration]:
     """Those that describe exactly this model at this width; no provider is asked."""
     for configuration in configurations().values():
-        spec = configuration.spec(dimensions)
+        try:
+            spec = configuration.spec(dimensions)
+        except ProviderUnavailable as error:
+            logger.warning("%s", error.message)
+            continue
         if spec is not None and (spec.slug, spec.dimensions) == (slug, dimensions):
             yield configuration

@@ -7,7 +7,8 @@ Similarities mean something only within one model, so every threshold belongs to
 and the table behind them, is in `docs/embeddings.md`; `benchmarks/calibrate_embeddings.py` measures them again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 # A similarity no pair of vectors reaches: the model alone never decides.
 NEVER = 1.01
@@ -39,6 +40,10 @@ class ModelSpec:
     duplicate_threshold: float
     calibrated: str
     update_threshold: float = 0.60
+
+    def with_slug(self, slug: str) -> Self:
+        """The same model under another name: its vectors are not mixed with those under this one."""
+        return replace(self, slug=slug)
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ _MODELS = {
 
 DEFAULT_MODELS = {
     "local": LOCAL_MODEL,
+    "onnx": LOCAL_MODEL,
     "openai": "text-embedding-3-small",
     "gemini": "gemini-embedding-001",
 }

@@ -24,7 +24,9 @@ _MOST_EMBEDDERS = 16
 
 _embedder_lock = threading.Lock()
 _queries_lock = threading.Lock()
-_embedders: dict[tuple[Configuration, int | None], Embedder] = {}
+_embedders: dict[tuple[Configuration, int | None, str], Embedder] = {}
+# Of the process that was forked from: to end an engine whose threads are not there any more could hang.
+_left_behind: list[Embedder] = []
 _queries: OrderedDict[tuple[Embedder, str], Vector] = OrderedDict()
 
 
@@ -32,6 +34,7 @@ def _after_fork() -> None:
     """A lock that was held while the process forked would stay locked in the child, and connections are not shared."""
     global _embedder_lock, _queries_lock
     _embedder_lock, _queries_lock = threading.Lock(), threading.Lock()
+    _left_behind.extend(_embedders.values())
     _embedders.clear()
 
 
@@ -48,7 +51,7 @@ def get_embedder(configuration: Configuration | None = None, known_width: int | 
     configuration = configuration or default_configuration()
     if configuration.provider == "none":
         return None
-    key = (configuration, known_width)
+    key = (configuration, known_width, _contents(configuration))
     with _embedder_lock:
         if key not in _embedders:
             while len(_embedders) >= _MOST_EMBEDDERS:
@@ -80,6 +83,31 @@ def _make_embedder(configuration: Configuration, known_width: int | None) -> Emb
         from memories.embedding.local import LocalEmbedder
 
         return LocalEmbedder(threads=configuration.threads)
+    if configuration.provider == "onnx":
+        return _make_onnx_embedder(configuration, known_width)
     from memories.embedding.openai_compatible import RemoteEmbedder, connect
 
     return RemoteEmbedder(connect(configuration), dimensions=configuration.dimensions, known_width=known_width)
+
+
+def _contents(configuration: Configuration) -> str:
+    """What tells the files of a model apart that replaced one another in the same place."""
+    if configuration.directory is None:
+        return ""
+    from memories.embedding.onnx.engine import directory_spec
+
+    spec = directory_spec(configuration.directory, 1)
+    return spec.slug if spec is not None else ""
+
+
+def _make_onnx_embedder(configuration: Configuration, known_width: int | None) -> Embedder:
+    from memories.embedding.onnx.engine import OnnxEmbedder
+    from memories.embedding.onnx.export import exported_directory
+
+    return OnnxEmbedder(
+        configuration.directory or exported_directory(),
+        spec=configuration.spec(known_width),
+        own=configuration.directory is not None,
+        dimensions=configuration.dimensions,
+        threads=configuration.threads,
+    )

@@ -104,7 +104,10 @@ def add_model(name: str) -> EmbeddingModel:
         slug=embedder.spec.slug, defaults={"dimensions": embedder.spec.dimensions, "state": ModelState.ADDED}
     )
     if not created:
-        raise Conflict(f"The embedding model {row.slug} is there already ({row.get_state_display()}).")
+        raise Conflict(
+            f"“{configuration.name}” describes {row.slug}, which is there already ({row.get_state_display()}): nothing "
+            "is to be added."
+        )
     return row
 
 

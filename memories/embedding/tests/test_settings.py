@@ -109,7 +109,7 @@ def test_the_engine_is_looked_for_without_loading_it(monkeypatch):
 
 def test_every_provider_is_allowed_by_name(configure):
     for provider in PROVIDERS:
-        configure(provider, endpoint=ENDPOINT, model="" if provider == "local" else "m")
+        configure(provider, endpoint=ENDPOINT, model="" if provider in ("local", "onnx") else "m")
         validate_embedding_settings()
 
 
@@ -124,7 +124,7 @@ def test_a_wrong_setting_stops_the_process():
         [sys.executable, "manage.py", "check"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
-    assert "EMBEDDINGS_PROVIDER must be one of local, openai, azure, gemini, none, not 'opena1'." in done.stderr
+    assert "EMBEDDINGS_PROVIDER must be one of local, onnx, openai, azure, gemini, none, not 'opena1'." in done.stderr
 
 
 @pytest.mark.parametrize(
