@@ -52,6 +52,9 @@ class Titled(models.Model):
         _("follow-up"), max_length=10, choices=FollowUp.choices, null=True, blank=True
     )
 
+    # Set where a fact was read that is known to have neither tags nor sources.
+    is_bare = False
+
     class Meta:
         abstract = True
 

@@ -44,7 +44,7 @@ class SpaceAdmin(SpaceOwnedAdmin):
     search_fields = ("key", "name", "description")
     list_filter = ("language",)
     inlines = (PeopleInline, GroupsInline, SpaceGrantsInline)
-    fieldsets = ((None, {"fields": ("key", "name", "description", "language")}),)
+    fieldsets = ((None, {"fields": ("key", "name", "description", "language", "sensitivity")}),)
     actions = ("index_words",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Space]:
