@@ -7,6 +7,9 @@ content = clean_text(content, "content", maximum=MAXIMUM_CONTENT)
 import re
 import unicodedata
 import uuid
+from datetime import datetime
+
+from django.utils import timezone
 
 from core.errors import Invalid
 
@@ -66,6 +69,17 @@ def clean_uuid(value: object, field: str) -> uuid.UUID:
         return uuid.UUID(str(value).strip())
     except ValueError:
         raise Invalid(f"{field} must be an id such as 1b4e28ba-2fa1-41d2-883f-0016d3cca427.") from None
+
+
+def clean_moment(value: str | None, field: str) -> datetime | None:
+    """`value` as a point in time, in the server's time zone unless it names one; blank is None. Raises `Invalid`."""
+    if not value or not value.strip():
+        return None
+    try:
+        moment = datetime.fromisoformat(value.strip())
+        return moment if moment.tzinfo is not None else timezone.make_aware(moment)
+    except (ValueError, OverflowError):
+        raise Invalid(f"{field} must be a time such as 2026-03-01T12:00.") from None
 
 
 def excerpt(text: str, maximum: int) -> str:

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
-from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.users import get_user
 from core.errors import Invalid
+from core.text import clean_moment
 from history.subcommands import Subcommand, add_space, register
 from memories.services.rebuild import rebuild_space
 from memories.services.undo import UndoPlan, plan_undo, undo
@@ -96,8 +95,8 @@ def _undo(options: dict[str, Any]) -> Mapping[str, Any]:
         "commits": [commit for commit in (options["commit"] or "").split(",") if commit.strip()],
         "person": options["by"],
         "key_label": options["key"],
-        "since": _moment(options["since"], "--since"),
-        "until": _moment(options["until"], "--until"),
+        "since": clean_moment(options["since"], "--since"),
+        "until": clean_moment(options["until"], "--until"),
     }
     if options["apply"]:
         plan = undo(access, project=None, reason=options["reason"], **chosen)
@@ -122,16 +121,6 @@ def _describe_undo(result: Mapping[str, Any]) -> list[str]:
     else:
         lines.append(f"Would take back {number} changed memories of {commits} commits; --apply does it.")
     return lines
-
-
-def _moment(text: str | None, option: str) -> datetime | None:
-    if not text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise Invalid(f"{option} must be a time such as 2026-03-01T12:00.") from None
-    return moment if moment.tzinfo is not None else timezone.make_aware(moment)
 
 
 def _rebuild_arguments(parser: CommandParser) -> None:

@@ -18,6 +18,7 @@ from documents.api import router as documents
 from memories.api import router as memories
 from memories.graph_api import router as graph
 from memories.jobs_api import router as jobs
+from memories.undo_api import router as undoing
 from memory_site.idempotency import repeatable
 from memory_site.openapi import DescribedApi
 from memory_site.problems import (
@@ -79,7 +80,7 @@ def _known_parameters_only(view: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-for router in (spaces, memories, graph, documents, jobs):
+for router in (spaces, memories, graph, documents, jobs, undoing):
     router.add_decorator(repeatable, mode="operation")
     router.add_decorator(_known_parameters_only, mode="operation")
     api.add_router("", router)

@@ -131,6 +131,10 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
     ("POST", "/spaces/{space_key}/contested/{pair_id}/reopen"): lambda o: [
         ("POST", f"/spaces/{key}/contested/{o.edge.id}/reopen", {}) for key in (o.space.key, "elsewhere")
     ],
+    ("POST", "/spaces/{space_key}/undo"): lambda o: [
+        ("POST", f"/spaces/{o.space.key}/undo", {"person": o.access.email}),
+        ("POST", f"/spaces/{o.space.key}/undo", {"person": o.access.email, "apply": True}),
+    ],
     ("POST", "/search"): lambda o: [
         ("POST", "/search", {"query": "instrument"}),
         ("POST", "/search", {"keyword": "attic", "containerTag": o.space.key}),

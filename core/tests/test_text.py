@@ -1,11 +1,12 @@
 import unicodedata
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Invalid
-from core.text import clean_line, clean_text, clean_uuid, excerpt, excerpt_around, is_blank, optional_line
+from core.text import clean_line, clean_moment, clean_text, clean_uuid, excerpt, excerpt_around, is_blank, optional_line
 
 
 def test_text_is_normalised_to_nfc_and_loses_nul_characters():
@@ -77,3 +78,15 @@ def test_an_excerpt_keeps_within_its_limit(value, maximum):
 )  # fmt: skip
 def test_an_excerpt_shows_the_part_that_matters(start, end, maximum, shown):
     assert excerpt_around("0123456789", start, end, maximum) == shown
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-13-01", "12:00", "0001-01-01T00:00:00+23:59x"])
+def test_what_is_no_point_in_time_is_told(text):
+    with pytest.raises(Invalid, match="since must be a time"):
+        clean_moment(text, "since")
+
+
+def test_a_point_in_time_has_a_zone():
+    assert clean_moment("2026-03-01T12:00", "since").isoformat() == "2026-03-01T12:00:00+00:00"
+    assert clean_moment("2026-03-01T12:00+02:00", "since").utcoffset() == timedelta(hours=2)
+    assert clean_moment(" ", "since") is None

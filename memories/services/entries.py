@@ -16,14 +16,14 @@ from django.utils import timezone
 from accounts.models import User
 from core.errors import Invalid
 from documents.models import Document, Surface
-from memories.models import Edge, Memory, MemoryTag, RelationType, SourceRef
+from memories.models import Edge, Memory, RelationType, SourceRef
 from memories.note_files import FileEntry, file_path
 from memories.services.embeddings import ActiveModel, remove_embeddings
 from memories.services.forget import mark_inactive
 from memories.services.links import parse_relation
 from memories.services.note_fields import clean_body, clean_follow_up, clean_status, clean_tags, parse_sources
 from memories.services.note_words import embed_anew, index, index_anew
-from memories.services.note_writing import require_free
+from memories.services.note_writing import require_free, set_tags
 from memories.services.record import Record
 from memories.services.restore import withdraw_decisions
 from memories.services.sources import register_sources
@@ -64,12 +64,12 @@ class Desk:
             memory = Memory(id=entry.id or uuid.uuid4(), space_id=self.space.id, **self._made(entry))
         text_before, title_before = memory.text, memory.title
         memory.text = clean_body(entry.text)
+        memory.is_active = True
         if entry.topic is not None:
             self._put_note_fields(memory, entry)
         else:
             memory.category, memory.source = entry.category, entry.source
             memory.content_hash = content_hash(memory.text, memory.category)
-        memory.is_active = True
         memory.superseded_by = memory.deactivated_by = memory.deactivated_at = None
         memory.deactivation_reason = ""
         self._changed_by(memory, entry)
@@ -135,15 +135,13 @@ class Desk:
 
     def put_forgotten(self, entry: FileEntry, version: int, email: str, moment: datetime) -> None:
         """Make a memory that the history only remembers: forgotten then, by the person with that address."""
-        memory = Memory(id=entry.id, space_id=self.space.id, **self._made(entry))
+        memory = Memory(id=entry.id, space_id=self.space.id, is_active=False, **self._made(entry))
         memory.text = clean_body(entry.text)
         memory.category, memory.source = entry.category, entry.source
-        memory.content_hash = content_hash(memory.text, memory.title or memory.category)
+        memory.content_hash = content_hash(memory.text, memory.category)
         if entry.topic is not None:
-            memory.topic, memory.title, memory.slug = self.topic(entry.topic), entry.title, entry.slug
-            memory.status = clean_status(entry.status)
-            memory.follow_up_status = clean_follow_up(entry.follow_up) if entry.follow_up is not None else None
-        memory.version, memory.is_active = version, False
+            self._put_note_fields(memory, entry)
+        memory.version = version
         memory.updated_by_id = memory.deactivated_by_id = self.person(f"<{email}>")
         memory.updated_at = memory.deactivated_at = moment
         memory.save(force_insert=True)
@@ -181,7 +179,8 @@ class Desk:
         if not entry.title or not entry.slug or not entry.topic:
             raise Invalid(f"{file_path(entry)} has no title.")
         place = self.topic(entry.topic)
-        require_free(self.space, memory, place, entry.slug)
+        if memory.is_active:
+            require_free(self.space, memory, place, entry.slug)
         memory.topic, memory.title, memory.slug = place, entry.title, entry.slug
         memory.status = clean_status(entry.status)
         memory.follow_up_status = clean_follow_up(entry.follow_up) if entry.follow_up is not None else None
@@ -201,13 +200,8 @@ class Desk:
 
     def _put_tags(self, memory: Memory, entry: FileEntry) -> None:
         names = clean_tags(entry.tags)
-        if names == [tag.name for tag in memory.tags.all()]:
-            return
-        MemoryTag.objects.in_space(self.space).filter(memory=memory).delete()
-        MemoryTag.objects.bulk_create(
-            MemoryTag(space_id=self.space.id, memory=memory, name=name, position=position)
-            for position, name in enumerate(names)
-        )
+        if names != [tag.name for tag in memory.tags.all()]:
+            set_tags(memory, names)
 
     def _put_sources(self, memory: Memory, entry: FileEntry) -> None:
         wanted = parse_sources(entry.sources)

@@ -166,7 +166,7 @@ def create_in(
     memory.save(force_insert=True)
     record.created(memory.id)
     record.message = f"Create {place.path}/{memory.slug}"
-    _set_tags(memory, wanted.tags or ())
+    set_tags(memory, wanted.tags or ())
     _, repointed = register_sources(record, memory, wanted.sources)
     owe_embedding(memory, model)
     index(memory, space.language)
@@ -198,7 +198,7 @@ def apply_to(
     memory.topic = place
     after = (memory.title, memory.text, memory.topic_id, memory.status, memory.follow_up_status)
     if tags_differ:
-        _set_tags(memory, wanted.tags or ())
+        set_tags(memory, wanted.tags or ())
     sources_differ, repointed = register_sources(record, memory, wanted.sources)
     says_more = before[:2] != after[:2]
     outcome = Outcome(memory, repointed=repointed, owes_embedding=says_more)
@@ -223,7 +223,8 @@ def apply_to(
     return outcome
 
 
-def _set_tags(memory: Memory, names: Sequence[str]) -> None:
+def set_tags(memory: Memory, names: Sequence[str]) -> None:
+    """Make these the tags of a memory, in this order."""
     MemoryTag.objects.filter(space_id=memory.space_id, memory=memory).delete()
     MemoryTag.objects.bulk_create(
         MemoryTag(space_id=memory.space_id, memory=memory, name=name, position=position)

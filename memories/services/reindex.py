@@ -5,6 +5,7 @@ import logging
 from django.db import connection, transaction
 from kombu.exceptions import OperationalError
 
+from history.services.commits import lock
 from memories.models import Memory
 from memories.services.statements import term_context
 from memories.services.terms import add_terms, note_terms
@@ -18,6 +19,8 @@ def reindex_words(space: Space) -> int:
     """Index every active memory of `space` for its current language; returns how many. One transaction: searches see
     the old index until the new one is complete, and saves in the space wait."""
     with bound(space):
+        # First, as every writer of memories does: a note that is being edited holds rows that this would wait for.
+        lock(space.id)
         # Postings refer to the space, so this waits for saves under way and holds back new ones.
         space = Space.objects.select_for_update().get(id=space.id)
         rows = Memory.objects.filter(space=space, is_active=True).select_related("created_by", "topic")

@@ -61,6 +61,7 @@ def test_a_person_a_space_and_a_key_are_brought_together_without_leaving_the_adm
             "key": "research",
             "name": "Research",
             "language": "english",
+            "sensitivity": "medium",
             **members(
                 **{
                     "user_permissions-TOTAL_FORMS": 1,
@@ -142,7 +143,8 @@ def test_a_taken_address_is_told_whatever_its_case(administrator):
 
 def test_a_bad_space_key_is_told_in_words(administrator):
     answer = administrator.post(
-        reverse("admin:spaces_space_add"), {"key": "a b/c", "name": "", "language": "english", **members()}
+        reverse("admin:spaces_space_add"),
+        {"key": "a b/c", "name": "", "language": "english", "sensitivity": "medium", **members()},
     )
     assert "A space key is made of letters" in answer.content.decode()
 

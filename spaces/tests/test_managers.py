@@ -45,7 +45,13 @@ def row_of(space: Space, member: User) -> dict[str, object]:
 
 
 def save(client: Client, space: Space, members: dict[str, object], **fields: object):
-    data = {"name": space.name, "description": "", "language": space.language, **rows("group_permissions")}
+    data = {
+        "name": space.name,
+        "description": "",
+        "language": space.language,
+        "sensitivity": "medium",
+        **rows("group_permissions"),
+    }
     return client.post(page(space), {**data, **members, **fields})
 
 

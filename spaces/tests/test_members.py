@@ -34,6 +34,7 @@ def save(client, space, *filled, initial=0, groups=()):
         {
             "name": space.name,
             "language": "english",
+            "sensitivity": "medium",
             **rows("user_permissions", *filled, initial=initial),
             **rows("group_permissions", *groups),
             **rows("grants"),

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def change(client, space, **fields):
-    data = {"name": space.name, "description": "", "language": space.language}
+    data = {"name": space.name, "description": "", "language": space.language, "sensitivity": "medium"}
     inlines = {**rows("user_permissions"), **rows("group_permissions"), **rows("grants")}
     return client.post(reverse("admin:spaces_space_change", args=[space.pk]), {**data, **inlines, **fields})
 
@@ -43,7 +43,8 @@ def test_a_taken_key_is_told():
     client = superuser()
     inlines = {**rows("user_permissions"), **rows("group_permissions"), **rows("grants")}
     answer = client.post(
-        reverse("admin:spaces_space_add"), {"key": "taken", "name": "", "language": "simple", **inlines}
+        reverse("admin:spaces_space_add"),
+        {"key": "taken", "name": "", "language": "simple", "sensitivity": "medium", **inlines},
     )
     assert "already exists" in answer.content.decode()
     assert Space.objects.count() == 1
