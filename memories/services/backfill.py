@@ -6,36 +6,33 @@ A round is short, so that other work gets its turn, and one process at a time do
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
 from datetime import timedelta
 
 from django.db.models import Min
 from django.utils import timezone
 
 from core.errors import ProviderUnavailable
-from memories.embedding.service import split_passages
-from memories.models import EmbeddingModel, Memory, ModelState, PendingEmbedding
+from memories.models import EmbeddingModel, ModelState, PendingEmbedding
+from memories.services.claims import Turns, held
 from memories.services.embedding_models import drop_model
-from memories.services.embeddings import INTERRUPTED, embed_memory, owe_missing_to, postpone, settle
+from memories.services.embeddings import BATCH, owe_missing_to, work_off
 from memories.services.searched_model import ActiveModel, note_problem, usable
 from spaces.isolation import every_space
 
 logger = logging.getLogger(__name__)
 
-# Memories claimed at once, and passages of short memories that go to the provider in one call.
-BATCH = 32
-MOST_PASSAGES = 64
 # Debts made at once: finding what a model lacks costs a pass over what it has.
 OWED_AT_ONCE = 5_000
-ROUND_SECONDS = 10.0
+ROUND_SECONDS = 4.0
 # Longer than one call to the slowest provider, or the longest memory on the slowest machine. After a crash, the next
 # round begins when it is over.
 _TURN = timedelta(minutes=5)
 _PAUSE_AFTER_FAILURE = 60.0
-# A memory that failed so often is left to the periodic work, and the model counts as complete.
-_MOST_ATTEMPTS = 5
 # How much the latest round counts in the speed that estimates are made of.
 _LATEST = 0.3
+
+_turns: defaultdict[int, Turns] = defaultdict(Turns)
 
 
 def models_to_tend() -> list[int]:
@@ -88,86 +85,28 @@ def backfill_round(row: EmbeddingModel) -> float | None:
 
 
 def _embed_for_a_while(row: EmbeddingModel, model: ActiveModel, began: float) -> tuple[int, bool, bool]:
-    """How many memories were embedded, whether nothing more is due, and whether the provider failed."""
+    """How many memories were embedded, whether nothing more is due, and whether none of a batch could be."""
     size = min(BATCH, row.per_minute) if row.per_minute else BATCH
+    rows = PendingEmbedding.objects.select_related("memory").filter(model_id=row.id)
     done = 0
     while True:
-        memories = _claim(row.id, size)
-        if not memories and not owe_missing_to(row.id, OWED_AT_ONCE):
+        claimed = [debt for debt in _turns[row.id].claim(rows, limit=size) if isinstance(debt, PendingEmbedding)]
+        if not claimed:
+            if owe_missing_to(row.id, OWED_AT_ONCE):
+                continue
             return done, True, False
-        number, failed = _embed_batch(row.id, memories, model)
-        done += number
-        if failed or (memories and row.per_minute) or time.monotonic() - began > ROUND_SECONDS:
-            return done, False, failed
-
-
-def _embed_batch(model_id: int, memories: Sequence[Memory], model: ActiveModel) -> tuple[int, bool]:
-    """How many were embedded, and whether all of a call failed."""
-    done = 0
-    groups = list(_grouped(memories, model))
-    for number, group in enumerate(groups):
-        _renew_turn(model_id)
-        passages = [passage for _, own in group for passage in own]
-        try:
-            vectors = model.embedder.embed_passages(passages)
-        except ProviderUnavailable as error:
-            # It may be about one text: each is tried by itself.
-            if error.permanent and len(group) > 1:
-                settled = sum(embed_memory(memory, model, own) for memory, own in group)
-                done += settled
-                if settled:
-                    continue
-            else:
-                for memory, _ in group:
-                    postpone(memory, model_id, error)
-            for memory, _ in (pair for later in groups[number + 1 :] for pair in later):
-                postpone(memory, model_id, error)
-            return done, True
-        position = 0
-        for memory, own in group:
-            done += settle(memory, model, vectors[position : position + len(own)])
-            position += len(own)
-    return done, False
-
-
-def _grouped(memories: Sequence[Memory], model: ActiveModel) -> Iterator[list[tuple[Memory, list[str]]]]:
-    """Memories with their passages, as many together as one call to the provider may hold."""
-    group: list[tuple[Memory, list[str]]] = []
-    size = 0
-    for memory in memories:
-        passages = list(split_passages(memory.embedded_text, model.embedder.spec))
-        if group and size + len(passages) > MOST_PASSAGES:
-            yield group
-            group, size = [], 0
-        group.append((memory, passages))
-        size += len(passages)
-    if group:
-        yield group
-
-
-def _claim(model_id: int, number: int) -> list[Memory]:
-    """Up to `number` memories that are due, leased to this process until another one may take its turn."""
-    now = timezone.now()
-    with every_space():
-        due = list(
-            PendingEmbedding.objects.select_for_update(skip_locked=True, of=("self",))
-            .select_related("memory")
-            .filter(model_id=model_id, failed_at__isnull=True, next_attempt_at__lte=now)
-            .order_by("next_attempt_at", "id")[:number]
-        )
-        for row in due:
-            # Longer each time, so that a text which ends its worker is not met again and again.
-            row.next_attempt_at = now + _TURN * 2 ** min(row.attempts, 8)
-            row.attempts += 1
-            row.reason = INTERRUPTED
-        PendingEmbedding.objects.bulk_update(due, ["next_attempt_at", "attempts", "reason"])
-        return [row.memory for row in due]
+        _renew_turn(row.id)
+        with held(claimed):
+            settled = work_off(claimed, model)
+        done += settled
+        if not settled or row.per_minute or time.monotonic() - began > ROUND_SECONDS:
+            return done, False, not settled
 
 
 def _seconds_to_next_debt(model_id: int) -> float | None:
-    """When the next debt worth waiting for is due; None when none is left."""
+    """When the next debt is due; None when none is left but those of texts that were refused."""
     with every_space():
-        rows = PendingEmbedding.objects.filter(model_id=model_id, failed_at__isnull=True, attempts__lt=_MOST_ATTEMPTS)
+        rows = PendingEmbedding.objects.filter(model_id=model_id, failed_at__isnull=True)
         moment = rows.aggregate(next=Min("next_attempt_at"))["next"]
     return None if moment is None else max((moment - timezone.now()).total_seconds(), 0.0)
 

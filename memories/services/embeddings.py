@@ -132,13 +132,13 @@ def embed_pending() -> int:
         rows = PendingEmbedding.objects.select_related("memory").filter(model_id=model.row_id)
         claimed = [row for row in _turns[model.row_id].claim(rows, limit=BATCH) if isinstance(row, PendingEmbedding)]
         with held(claimed):
-            settled = _work_off(claimed, model)
+            settled = work_off(claimed, model)
         if settled:
             return settled
     return 0
 
 
-def _work_off(claimed: Sequence[PendingEmbedding], model: ActiveModel) -> int:
+def work_off(claimed: Sequence[PendingEmbedding], model: ActiveModel) -> int:
     """Embed claimed debts in as few calls as their length allows; returns how many were settled."""
     settled = 0
     waiting = [(row, split_passages(row.memory.embedded_text, model.embedder.spec)) for row in claimed]
@@ -157,7 +157,7 @@ def _work_off(claimed: Sequence[PendingEmbedding], model: ActiveModel) -> int:
                 _put_back(batch[0][0], error)
             else:
                 # One of them is refused; alone, each finds out by itself.
-                settled += sum(_work_off([row], model) for row, _ in batch)
+                settled += sum(work_off([row], model) for row, _ in batch)
             continue
         for row, chunks in batch:
             settled += settle(row.memory, model, [next(vectors) for _ in chunks])

@@ -57,6 +57,11 @@ def filled(name: str = "large") -> EmbeddingModel:
     return model
 
 
+def make_due() -> None:
+    EmbeddingModel.objects.update(next_batch_at=timezone.now() - timedelta(seconds=1))
+    PendingEmbedding.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
+
+
 def test_the_default_model_of_the_settings_is_searched_by_at_first(access):
     (model,) = list_models()
     assert (model.slug, model.dimensions, model.state) == (DEFAULT, 8, ModelState.SEARCHED)
@@ -149,9 +154,13 @@ def test_a_backfill_that_was_interrupted_goes_on(access, second_model, monkeypat
     model.refresh_from_db()
     assert model.state == ModelState.BACKFILLING
     assert model_status(model).failing == 3
+    for _ in range(6):
+        make_due()
+        tend(model.id)
+    model.refresh_from_db()
+    assert model.state == ModelState.BACKFILLING
     second_model.mode = "ok"
-    EmbeddingModel.objects.update(next_batch_at=timezone.now() - timedelta(seconds=1))
-    PendingEmbedding.objects.update(next_attempt_at=timezone.now() - timedelta(seconds=1))
+    make_due()
     tend(model.id)
     model.refresh_from_db()
     assert model.state == ModelState.READY
@@ -172,11 +181,8 @@ def test_one_text_that_is_refused_does_not_hold_up_the_others(access, second_mod
     tend(model.id)
     assert widths(access)[16] == 3
     assert model_status(model).remaining == 1
-    PendingEmbedding.objects.filter(model=model).update(attempts=5)
-    EmbeddingModel.objects.update(next_batch_at=timezone.now())
-    tend(model.id)
     model.refresh_from_db()
-    assert model.state == ModelState.READY
+    assert (model.state, model.problem) == (ModelState.READY, "")
     assert model_status(model).failing == 1
 
 

@@ -159,6 +159,9 @@ def _make(directory: Path, weights: Path) -> Manifest:
         manifest = _read(directory)
         if manifest is not None:
             return manifest
+        # What a process left that was stopped while it made one.
+        for left in directory.parent.glob(".making-*"):
+            shutil.rmtree(left, ignore_errors=True)
         work = Path(tempfile.mkdtemp(prefix=".making-", dir=directory.parent))
         try:
             logger.info("exporting %s to ONNX, once", LOCAL_MODEL)

@@ -5,13 +5,16 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 
-from memories.models import Embedding, EmbeddingIndex, EmbeddingModel, Memory
+from memories.models import Embedding, EmbeddingIndex, EmbeddingModel, Memory, ModelState
 from memories.search import facts, legs
 from memories.search.facts import read_facts, reading
 from memories.search.index import BUILDER_LOCK, maintain_indexes
 from memories.search.legs import Meaning, Question, candidates_function
 from memories.search.service import search
+from memories.search.tests.doubles import WordVectors, use_embedder
 from memories.search.words import weigh
+from memories.services.backfill import tend
+from memories.services.embedding_models import drop_model, model_status, start_backfill
 from memories.services.terms import split_words
 from memories.tests.factories import make_access, remember
 
@@ -180,3 +183,19 @@ def test_the_command_says_what_was_done(large, capsys):
     assert '"built ' in capsys.readouterr().out
     call_command("build_indexes")
     assert "Nothing to do" in capsys.readouterr().out
+
+
+def test_dropping_a_model_drops_the_indexes_of_its_spaces(large, embedder, monkeypatch):
+    second = WordVectors(dimensions=32, slug="test:second")
+    use_embedder(monkeypatch, embedder, second)
+    model = EmbeddingModel.objects.create(slug=second.spec.slug, dimensions=32, state=ModelState.ADDED)
+    start_backfill(model)
+    while EmbeddingModel.objects.get(id=model.id).state == ModelState.BACKFILLING:
+        tend(model.id)
+    maintain_indexes()
+    assert len(indexes()) == 2
+    assert model_status(model).indexes_ready == 1
+    assert drop_model(model) == LARGE
+    (kept,) = indexes()
+    assert not kept.startswith(f"memories_hnsw_{model.id}_")
+    assert search(large, query="apples tree3").degraded == ()
