@@ -35,18 +35,30 @@ def mirrors_folder() -> Path:
     return Path(settings.MEMORY_HOME) / "git"
 
 
+def _path(space_id: uuid.UUID) -> Path:
+    return mirrors_folder() / f"{space_id}.git"
+
+
 def updated_mirror(space_id: uuid.UUID) -> Path:
     """The mirror of a space, brought up to date. No connection is held, and no transaction open, while git works.
 
     Raises `GitUnavailable` when git is missing or fails.
     """
-    path = mirrors_folder() / f"{space_id}.git"
+    path = _path(space_id)
     head = _head(space_id)
     if _standing_at(path) == (head.oid.hex() if head.oid else "") and path.exists():
         return path
     with _locked(path):
         _bring_up(path, space_id, _head(space_id))
     return path
+
+
+def forget_mirror(space_id: uuid.UUID) -> None:
+    """Delete this machine's mirror; other machines make theirs anew when they find that its head is unknown."""
+    path = _path(space_id)
+    if path.exists():
+        with _locked(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def export(space_id: uuid.UUID, path: Path) -> int:

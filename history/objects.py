@@ -92,6 +92,14 @@ def format_commit(tree: bytes, parent: bytes | None, author: Signature, committe
     return "\n".join(lines).encode()
 
 
+def rewrite_commit(body: bytes, tree: bytes, parent: bytes | None, message: str | None) -> bytes:
+    """A commit with the same people and times, of another tree, onto another parent, with another message if given."""
+    head, _, text = body.partition(b"\n\n")
+    kept = [line for line in head.split(b"\n") if line.startswith((b"author ", b"committer "))]
+    lines = [b"tree " + tree.hex().encode(), *([b"parent " + parent.hex().encode()] if parent is not None else [])]
+    return b"\n".join([*lines, *kept, b"", text if message is None else f"{message}\n".encode()])
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedCommit:
     """What a commit points at."""

@@ -217,6 +217,22 @@ def write_commit(
     return moved
 
 
+def add_objects(space_id: uuid.UUID, sequence: int, objects: Sequence[NewObject]) -> None:
+    """Store objects that are not there yet, as brought by commit number `sequence`."""
+    with connection.cursor() as cursor:
+        for batch in _batches(objects):
+            cursor.execute(_INSERT_OBJECTS, {"space": space_id, "sequence": sequence, **_columns(batch)})
+
+
+def keep_objects(space_id: uuid.UUID, sequence: int, oids: Sequence[bytes]) -> None:
+    """Objects that were set aside (their number is negative) belong to commit number `sequence` again."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE history_object SET sequence = %s WHERE space_id = %s AND oid = ANY(%s::bytea[]) AND sequence < 0",
+            [sequence, space_id, list(oids)],
+        )
+
+
 def _columns(batch: Sequence[NewObject]) -> dict[str, Any]:
     return {
         "oids": [new.oid for new in batch],

@@ -1,4 +1,4 @@
-"""What memories add to `bin/manage history`: verify, undo and rebuild."""
+"""What memories add to `bin/manage history`: verify, undo, erase and rebuild."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,8 +10,9 @@ from django.core.management.base import CommandParser
 from accounts.models import User
 from accounts.services.users import get_user
 from core.errors import Invalid
-from core.text import clean_moment
+from core.text import clean_moment, clean_uuid
 from history.subcommands import Subcommand, add_space, register
+from memories.services.erase import erase_memories
 from memories.services.rebuild import rebuild_space
 from memories.services.undo import UndoPlan, plan_undo, undo
 from memories.services.verify import check_rows, repair_history, repair_rows
@@ -143,6 +144,35 @@ def _describe_rebuild(result: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _erase_arguments(parser: CommandParser) -> None:
+    add_space(parser)
+    parser.add_argument("--memory", required=True, help="ids of memories or notes, with commas between them")
+    parser.add_argument("--as", dest="person", required=True, help="address of the person who erases")
+    parser.add_argument("--reason", required=True, help="why, for the record; it must not repeat what is erased")
+    parser.add_argument("--apply", action="store_true", help="do it, for good; without this nothing is changed")
+
+
+def _erase(options: dict[str, Any]) -> Mapping[str, Any]:
+    space = get_space(options["space"])
+    access = command_access(get_user(options["person"]), space)
+    ids = {clean_uuid(text, "--memory") for text in options["memory"].split(",") if text.strip()}
+    if not options["apply"]:
+        return {"space": space.key, "applied": False, "memories": len(ids)}
+    done = erase_memories(access, _reach(space), ids, reason=options["reason"])
+    return {"space": space.key, "applied": True, **asdict(done)}
+
+
+def _describe_erase(result: Mapping[str, Any]) -> list[str]:
+    if not result["applied"]:
+        return [f"Would erase {result['memories']:,} memories of {result['space']} for good; --apply does it."]
+    lines = [
+        f"Erased {result['memories']:,} memories with {result['versions']:,} versions and {result['documents']:,} "
+        f"documents; {result['renamed_commits']:,} commits have another id now, and clones have to be made anew."
+    ]
+    shared = ", ".join(result["shared_documents"])
+    return [*lines, *([f"These documents still hold text of other memories too: {shared}"] if shared else [])]
+
+
 def register_subcommands() -> None:
     """Called once, when the application is ready."""
     register(
@@ -158,6 +188,12 @@ def register_subcommands() -> None:
     register(
         "undo",
         Subcommand("take back what commits, a person, a key or a time changed", _undo_arguments, _undo, _describe_undo),
+    )
+    register(
+        "erase",
+        Subcommand(
+            "leave nothing of memories, for good, in rows and history", _erase_arguments, _erase, _describe_erase
+        ),
     )
     register(
         "rebuild",
