@@ -205,6 +205,9 @@ class GroupMemberInline(admin.TabularInline[Any, Group]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("user", "group")
 
+    def get_formset(self, request: HttpRequest, obj: Group | None = None, **kwargs: Any) -> Any:
+        return super().get_formset(request, obj, labels={"user": _("Person")}, **kwargs)
+
 
 class TeamAdmin(admin.ModelAdmin[Group]):
     """Groups: name and members. Model permissions of groups mean nothing here; spaces are given to groups instead."""

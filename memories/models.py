@@ -18,6 +18,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from pgvector.django import HalfVectorField
 
 from accounts.models import User
@@ -224,8 +225,12 @@ class Edge(models.Model):
     from_memory = models.ForeignKey(Memory, models.CASCADE, related_name="outgoing", verbose_name=_("from"))
     to_memory = models.ForeignKey(Memory, models.CASCADE, related_name="incoming", verbose_name=_("to"))
     relation_type = models.SmallIntegerField(_("relation"), choices=RelationType.choices)
-    note = models.CharField(_("note"), max_length=MAXIMUM_NOTE, null=True, blank=True)  # noqa: DJ001
-    created_by = models.ForeignKey("accounts.User", models.SET_NULL, null=True, related_name="+", editable=False)
+    note = models.CharField(  # noqa: DJ001
+        pgettext_lazy("on an edge", "note"), max_length=MAXIMUM_NOTE, null=True, blank=True
+    )
+    created_by = models.ForeignKey(
+        "accounts.User", models.SET_NULL, null=True, related_name="+", editable=False, verbose_name=_("created by")
+    )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
 
     objects = EdgeQuerySet.as_manager()
@@ -344,8 +349,8 @@ class Embedding(models.Model):
 class EmbeddingIndex(models.Model):
     """The partial HNSW index of a large space under one model; without a ready one, the space is scanned exactly."""
 
-    space = models.ForeignKey(Space, models.CASCADE, related_name="+")
-    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+")
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", verbose_name=_("space"))
+    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+", verbose_name=_("model"))
     row_count = models.BigIntegerField(_("rows"), default=0)
     name = models.CharField(_("index"), max_length=63, blank=True)
     is_ready = models.BooleanField(_("ready"), default=False)
@@ -365,9 +370,9 @@ class EmbeddingIndex(models.Model):
 class PendingEmbedding(Claimed):
     """A memory whose embedding by a model is still owed, and why the last attempt failed."""
 
-    space = models.ForeignKey(Space, models.CASCADE, related_name="+")
-    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+")
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="pending_embeddings")
+    space = models.ForeignKey(Space, models.CASCADE, related_name="+", verbose_name=_("space"))
+    model = models.ForeignKey(EmbeddingModel, models.CASCADE, related_name="+", verbose_name=_("model"))
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="pending_embeddings", verbose_name=_("memory"))
 
     class Meta:
         verbose_name = _("pending embedding")

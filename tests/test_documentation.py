@@ -30,5 +30,14 @@ def test_commands_that_are_named_exist(path):
     commands = set(re.findall(r"bin/manage ([a-z_]+)|manage\.py ([a-z_]+)", text))
     named = {first or second for first, second in commands}
     own = {file.stem for file in ROOT.glob("*/management/commands/*.py")}
-    django = {"migrate", "createsuperuser", "changepassword", "check", "shell", "dbshell"}
+    django = {
+        "migrate",
+        "createsuperuser",
+        "changepassword",
+        "check",
+        "shell",
+        "dbshell",
+        "makemessages",
+        "compilemessages",
+    }
     assert named - own - django == set()
