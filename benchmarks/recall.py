@@ -90,6 +90,7 @@ def _measure(space_id: uuid.UUID, model_id: int, rows: int, kind: str, asked: ND
     from pgvector import HalfVector
 
     from memories.search.facts import read_facts, reading
+    from memories.search.filters import EVERYTHING
     from memories.search.legs import Meaning, Question, find_candidates
     from memories.search.words import NO_WORDS
     from memories.services.terms import split_words
@@ -103,9 +104,9 @@ def _measure(space_id: uuid.UUID, model_id: int, rows: int, kind: str, asked: ND
     for vector in asked:
         with reading(space) as cursor:
             facts = read_facts(
-                cursor, space, asked=split_words("", "simple"), spec=spec, category=None, with_profile=False
+                cursor, space, asked=split_words("", "simple"), spec=spec, filter=EVERYTHING, with_profile=False
             )
-            question = Question(space, None, Meaning(vector, model_id, facts.uses_index), NO_WORDS)
+            question = Question(space, EVERYTHING, Meaning(vector, model_id, facts.uses_index), NO_WORDS)
             legs.append(milliseconds(find_candidates, cursor, question, literal=(), at_least=WANTED, keep=WANTED))
             found = find_candidates(cursor, question, literal=(), at_least=WANTED, keep=WANTED).best
         best = [c.id for c in sorted(found, key=lambda c: -(c.cosine or -1.0))[:WANTED]]

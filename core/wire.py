@@ -5,7 +5,7 @@ Each app keeps its own shapes in `wire.py`; a shape is built from a service's re
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 from pydantic.alias_generators import to_camel
@@ -14,12 +14,18 @@ from core.text import excerpt_around
 
 
 class WireModel(BaseModel):
-    """Base of all shapes on the wire."""
+    """Base of all shapes on the wire. `is_plain` shapes leave over MCP as they are written: snake_case, nulls kept."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 
+    is_plain: ClassVar[bool] = False
+
     def dump(self) -> dict[str, Any]:
         """As JSON-ready data under its wire names; a null field is left out, an empty list is kept."""
+        return self.model_dump(mode="json", by_alias=not self.is_plain, exclude_none=not self.is_plain)
+
+    def rest_dump(self) -> dict[str, Any]:
+        """As JSON-ready data of the REST API, where all shapes are alike: camelCase, nulls left out."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 

@@ -8,7 +8,7 @@ async with endpoint.running():
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.conf import settings
 from django.db import OperationalError
@@ -24,6 +24,7 @@ from mcp_server import threads
 from mcp_server.envelope import answering_malformed
 from mcp_server.identity import set_access
 from mcp_server.server import server
+from mcp_server.toolsets import choose_toolsets
 from spaces.callers import admit
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ Headers = list[tuple[bytes, bytes]]
 _ALLOWED_METHODS = b"POST, OPTIONS"
 _CORS_REQUEST_HEADERS = (
     b"content-type, authorization, x-api-key, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, "
-    b"last-event-id"
+    b"last-event-id, x-mcp-toolsets"
 )
 _CORS_EXPOSED_HEADERS = b"mcp-session-id, mcp-protocol-version, www-authenticate, retry-after"
 
@@ -103,6 +104,8 @@ class Endpoint:
         if self._manager is None:
             raise RuntimeError("the MCP endpoint is not running: the application's lifespan was not started")
         set_access(access)
+        asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True).get("toolsets")
+        choose_toolsets(",".join(asked) if asked else headers.get("x-mcp-toolsets"))
         answering = answering_malformed(content, send)
         return await self._manager.handle_request(_accepting_json(scope), _replaying(content, receive), answering)
 

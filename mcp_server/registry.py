@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +13,25 @@ from pydantic import BaseModel
 from core.wire import WireModel
 from mcp_server.parameters import Parameter, input_schema
 
+
+@dataclass(frozen=True)
+class ListAnswer:
+    """A list that may go on, or of which something must be said: `remark` is a sentence beside it for the agent."""
+
+    items: Sequence[WireModel]
+    next_cursor: str | None = None
+    remark: str | None = None
+
+
 # What a tool gives back: one shape, or a list of them.
-Answer = WireModel | Sequence[WireModel]
+Answer = WireModel | Sequence[WireModel] | ListAnswer
+
+
+class Toolset(StrEnum):
+    """A group of tools that a client can choose."""
+
+    MEMORY = "memory"
+    NOTES = "notes"
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,7 @@ class Tool:
     parameters: tuple[Parameter, ...]
     output: type[BaseModel]
     list_name: str | None
+    toolset: Toolset
     annotations: ToolAnnotations = field(repr=False)
 
     @cached_property
@@ -50,6 +69,7 @@ def tool(
     title: str,
     output: type[BaseModel],
     list_name: str | None = None,
+    toolset: Toolset = Toolset.MEMORY,
     read_only: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -68,6 +88,7 @@ def tool(
             parameters=parameters,
             output=output,
             list_name=list_name,
+            toolset=toolset,
             annotations=ToolAnnotations(
                 title=title,
                 read_only_hint=read_only,
@@ -83,34 +104,39 @@ def tool(
 
 def output_schema(model: type[BaseModel], list_name: str | None) -> dict[str, Any]:
     """The schema of a tool's structured content, flat: definitions put in place, "or null" left out, no titles."""
-    schema = model.model_json_schema(by_alias=True, mode="serialization")
-    flat: dict[str, Any] = _flatten(schema, schema.get("$defs", {}))
+    is_plain = issubclass(model, WireModel) and model.is_plain
+    schema = model.model_json_schema(by_alias=not is_plain, mode="serialization")
+    flat: dict[str, Any] = _flatten(schema, schema.get("$defs", {}), keeps_nulls=is_plain)
     if list_name is None:
         return flat
-    return {"type": "object", "properties": {list_name: {"type": "array", "items": flat}}, "required": [list_name]}
+    properties = {list_name: {"type": "array", "items": flat}, "next_cursor": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": [list_name]}
 
 
-def _flatten(node: Any, definitions: dict[str, Any]) -> Any:
+def _flatten(node: Any, definitions: dict[str, Any], *, keeps_nulls: bool) -> Any:
+    def flattened(part: Any) -> Any:
+        return _flatten(part, definitions, keeps_nulls=keeps_nulls)
+
     if isinstance(node, list):
-        return [_flatten(item, definitions) for item in node]
+        return [flattened(item) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _flatten(definitions[node["$ref"].rsplit("/", 1)[-1]], definitions)
+        return flattened(definitions[node["$ref"].rsplit("/", 1)[-1]])
     if "anyOf" in node:
         (only,) = [option for option in node["anyOf"] if option.get("type") != "null"]
-        return _flatten(only, definitions)
+        # Without a type it may be null: clients check what they get, and lists of types are not understood by all.
+        return {"description": f"{flattened(only).get('type')} or null"} if keeps_nulls else flattened(only)
     flat = {
-        name: {key: _flatten(item, definitions) for key, item in value.items()}
-        if name == "properties"
-        else _flatten(value, definitions)
+        name: {key: flattened(item) for key, item in value.items()} if name == "properties" else flattened(value)
         for name, value in node.items()
         if name not in ("$defs", "default") and not (name == "title" and isinstance(value, str))
     }
     if "properties" in flat:
         # Null fields are dropped on the wire, so what may be null may be missing.
-        nullable = {name for name, value in node["properties"].items() if _may_be_null(value)}
-        flat["required"] = [name for name in node["properties"] if name not in nullable]
+        missing = set() if keeps_nulls else {name for name, value in node["properties"].items() if _may_be_null(value)}
+        required = [name for name in node["properties"] if name not in missing]
+        flat |= {"required": required} if required else {}
     return flat
 
 

@@ -17,6 +17,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -38,9 +39,10 @@ from core.wire import WireModel
 from mcp_server import prompts, threads
 from mcp_server.identity import current_access
 from mcp_server.parameters import parse_arguments
-from mcp_server.registry import Answer, Tool
+from mcp_server.registry import Answer, ListAnswer, Tool
 from mcp_server.resources import MIME_TYPE, RESOURCES
 from mcp_server.tools import TOOLS
+from mcp_server.toolsets import chosen_toolsets, refuse_unknown_toolsets
 from spaces.access import AccessContext
 
 logger = logging.getLogger(__name__)
@@ -63,12 +65,13 @@ def tool_input_schema(name: str) -> dict[str, Any] | None:
 
 
 async def list_tools(context: Any, params: Any) -> ListToolsResult:
-    return ListToolsResult(tools=[tool.listed for tool in TOOLS.values()])
+    chosen = chosen_toolsets()
+    return ListToolsResult(tools=[tool.listed for tool in TOOLS.values() if tool.toolset in chosen])
 
 
 async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
     tool = TOOLS.get(params.name)
-    if tool is None:
+    if tool is None or tool.toolset not in chosen_toolsets():
         raise MCPError(INVALID_PARAMS, f"Unknown tool: {_printable(excerpt(params.name, 100))}.")
     access = current_access()
     started = time.perf_counter()
@@ -109,10 +112,23 @@ def _call(tool: Tool, access: AccessContext, arguments: dict[str, Any]) -> Answe
 
 
 def _result(tool: Tool, answer: Answer) -> CallToolResult:
-    data = answer.dump() if isinstance(answer, WireModel) else [item.dump() for item in answer]
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    structured = {tool.list_name: data} if tool.list_name else data
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured)
+    if isinstance(answer, WireModel):
+        only = answer.dump()
+        return _told(only, only)
+    listed = answer if isinstance(answer, ListAnswer) else ListAnswer(answer)
+    data = [item.dump() for item in listed.items]
+    structured: dict[str, Any] = {tool.list_name or "result": data}
+    remarks = [listed.remark] if listed.remark else []
+    if listed.next_cursor:
+        structured["next_cursor"] = listed.next_cursor
+        remarks.append(f"There is more: call again with cursor {listed.next_cursor}")
+    return _told(data, structured, *remarks)
+
+
+def _told(data: Any, structured: dict[str, Any], *remarks: str) -> CallToolResult:
+    texts = [json.dumps(data, ensure_ascii=False, separators=(",", ":")), *remarks]
+    content: list[ContentBlock] = [TextContent(type="text", text=text) for text in texts]
+    return CallToolResult(content=content, structured_content=structured)
 
 
 def _failed(message: str) -> CallToolResult:
@@ -121,7 +137,7 @@ def _failed(message: str) -> CallToolResult:
 
 def _space(access: AccessContext, arguments: dict[str, Any]) -> str:
     """The space of a call for the log: one that the caller has, never a text of theirs."""
-    tag = arguments.get("containerTag")
+    tag = arguments.get("containerTag", arguments.get("project"))
     if tag is None:
         return access.default_space.key if access.default_space else "-"
     return next((space.key for space in access.spaces if space.key == tag), "?")
@@ -193,3 +209,4 @@ server: Server[Any] = Server(
 )
 # The SDK's tracing costs a fifth of a call (measured) and goes nowhere without an exporter; calls have their log line.
 server.middleware.clear()
+server.middleware.append(refuse_unknown_toolsets)

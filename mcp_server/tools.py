@@ -12,7 +12,7 @@ from core.wire import ANSWER_BUDGET
 from documents.queries import get_document, list_documents
 from documents.services.documents import create_document as store_document
 from documents.wire import WireDocument, WireDocumentDetail, WireDocumentPage
-from mcp_server import graph_tools
+from mcp_server import graph_tools, note_link_tools, note_tools
 from mcp_server.idempotency import IDEMPOTENCY_KEY, first_answer
 from mcp_server.parameters import Parameter
 from mcp_server.registry import TOOLS, tool
@@ -27,7 +27,7 @@ from spaces.services.spaces import set_active_space
 from spaces.wire import WireIdentity, WireSpace
 
 # Whoever wants the tools takes them from here: they are registered as this module is read.
-__all__ = ["TOOLS", "graph_tools"]
+__all__ = ["TOOLS", "graph_tools", "note_link_tools", "note_tools"]
 
 _SPACE = Parameter("containerTag", "string", "Key of the space; left out, the key's active space is used.")
 _PAGE = Parameter("page", "integer", "Page number, from 1.", default=1)

@@ -215,7 +215,8 @@ def list_open(
 def _page(rows: MemoryQuerySet, access: AccessContext, cursor: str | None, limit: int) -> CursorPage[Note]:
     page = keyset_page(rows, moment="updated_at", cursor=cursor, limit=clamp_limit(limit))
     spaces = {space.id: space for space in access.spaces}
-    return CursorPage([note_of(memory, spaces[memory.space_id]) for memory in page.items], page.next_cursor)
+    notes = [note_of(memory, spaces[memory.space_id]) for memory in page.items if memory.space_id in spaces]
+    return CursorPage(notes, page.next_cursor)
 
 
 def note_history(access: AccessContext, note_id: object, *, limit: int = DEFAULT_VERSIONS) -> Sequence[NoteVersion]:

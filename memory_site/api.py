@@ -18,6 +18,8 @@ from documents.api import router as documents
 from memories.api import router as memories
 from memories.graph_api import router as graph
 from memories.jobs_api import router as jobs
+from memories.links_api import router as links
+from memories.notes_api import router as notes
 from memories.undo_api import router as undoing
 from memory_site.idempotency import repeatable
 from memory_site.openapi import DescribedApi
@@ -80,7 +82,7 @@ def _known_parameters_only(view: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-for router in (spaces, memories, graph, documents, jobs, undoing):
+for router in (spaces, memories, graph, notes, links, documents, jobs, undoing):
     router.add_decorator(repeatable, mode="operation")
     router.add_decorator(_known_parameters_only, mode="operation")
     api.add_router("", router)

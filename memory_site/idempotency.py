@@ -61,7 +61,7 @@ def _first(call: Call, view: Callable[..., Any], request: HttpRequest, args: Any
             call,
             {
                 "status": status,
-                "body": None if value is None else value.dump(),
+                "body": None if value is None else value.rest_dump(),
                 "location": response.get("Location") if isinstance(response, HttpResponse) else None,
             },
         )

@@ -2,7 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from core.errors import AccessDenied, AppError, Busy, Conflict, Invalid, NotFound, ProviderUnavailable
 from core.outages import outage
 from core.text import excerpt
+from memories.note_wire import WireReadEntry
+from memories.notes import NoteConflict
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +53,9 @@ def problem(
     *,
     errors: Sequence[str] = (),
     headers: dict[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
-    """An answer that says what was wrong; `errors` are further sentences, one a field."""
+    """An answer that says what was wrong; `errors` are further sentences, one a field, `more` are members beside."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": _TITLES.get(status, "Error"),
@@ -62,12 +65,22 @@ def problem(
     }
     if errors:
         body["errors"] = [text.encode("utf-8", "replace").decode("utf-8") for text in errors]
+    body |= more or {}
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE, headers=headers)
 
 
 def application_problem(request: HttpRequest, error: AppError) -> HttpResponse:
     status = next((status for kind, status in _STATUS_OF_ERROR if isinstance(error, kind)), 400)
-    return problem(request, status, error.message)
+    return problem(request, status, error.message, more=_both_texts(error) if isinstance(error, NoteConflict) else None)
+
+
+def _both_texts(conflict: NoteConflict) -> dict[str, Any]:
+    """What the note says now, and what was not stored, so that nothing has to be typed again."""
+    rejected = {"title": conflict.rejected_title, "bodyMarkdown": conflict.rejected_text}
+    return {
+        "current": WireReadEntry.of(conflict.current).rest_dump(),
+        "rejected": {name: value for name, value in rejected.items() if value is not None},
+    }
 
 
 def unexpected_problem(request: HttpRequest, error: Exception) -> HttpResponse:

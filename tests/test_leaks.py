@@ -20,6 +20,9 @@ from documents.services.documents import create_document
 from mcp_server.resources import RESOURCES
 from mcp_server.tools import TOOLS
 from memories.models import Edge, EmbeddingIndex, EmbeddingModel, Memory, PendingEmbedding, RelationType, Resolution
+from memories.notes import Note
+from memories.services.links import link_notes
+from memories.services.notes import upsert_note
 from memories.tests.factories import link, make_access, make_person, make_space, remember
 from memory_site.api import api
 from spaces.access import AccessContext
@@ -40,6 +43,12 @@ class Owned:
     memory: Memory
     other: Memory
     edge: Edge
+    note: Note
+    other_note: Note
+
+    @property
+    def note_id(self) -> str:
+        return str(self.note.id)
 
     @property
     def document_id(self) -> str:
@@ -56,7 +65,17 @@ def owned() -> Owned:
     memory = remember(access, f"The {MARK} is kept in the attic.", category=f"{MARK}-category", source=f"{MARK}-source")
     other = remember(access, f"Nobody plays the {MARK} any more.")
     create_document(access, title=f"{MARK} manual", doc_type="text", content=f"How to tune a {MARK}.")
-    return Owned(space, access, memory, other, link(memory, other, RelationType.UPDATES, note=f"{MARK} note"))
+    source = {"type": "mail", "ref": f"{MARK}-mail"}
+    note = upsert_note(
+        access, project=None, topic=f"{MARK}/attic", title=f"{MARK} care", text=f"The {MARK} is dusted on Mondays.",
+        tags=[f"{MARK}-tag"], sources=[source], follow_up="open",
+    ).note  # fmt: skip
+    other_note = upsert_note(
+        access, project=None, topic=f"{MARK}/attic", title=f"{MARK} keys", text=f"The {MARK} has four octaves."
+    ).note
+    link_notes(access, note.id, other_note.id, "mentions", note=f"{MARK} mention")
+    edge = link(memory, other, RelationType.UPDATES, note=f"{MARK} note")
+    return Owned(space, access, memory, other, edge, note, other_note)
 
 
 TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
@@ -99,6 +118,53 @@ TOOL_ARGUMENTS: dict[str, Callable[[Owned], list[dict[str, Any]]]] = {
         {"memoryId": str(o.memory.id)},
         {"memoryId": str(o.memory.id), "containerTag": o.space.key},
     ],
+    "memory_search": lambda o: [
+        {"query": "Where is the instrument kept?"},
+        {"query": "dusted Mondays octaves"},
+        {"tags": [o.note.tags[0]]},
+        {"query": "dusted", "tags": [o.note.tags[0]]},
+        {"query": "dusted", "project": o.space.key},
+        {"query": "dusted", "project": o.space.key, "subtopic": o.note.topic},
+    ],
+    "memory_get": lambda o: [{"project": o.space.key}, {"project": o.space.key, "subtopic": o.note.topic}],
+    "memory_upsert": lambda o: [
+        {"project": o.space.key, "subtopic": o.note.topic, "title": o.note.title, "body_markdown": "Planted."},
+        {"project": str(o.space.id), "subtopic": "x", "title": "x", "body_markdown": "Planted."},
+    ],
+    "memory_list_open": lambda o: [{}, {"project": o.space.key}],
+    "memory_history": lambda o: [{"entry_id": o.note_id}],
+    "memory_delete_entry": lambda o: [{"entry_id": o.note_id}],
+    "memory_check_sources": lambda o: [
+        {"source_type": "mail", "source_refs": ["other-mail"]},
+        {"source_type": "mail", "source_refs": [f"{MARK}-mail"], "project": o.space.key},
+    ],
+    "memory_create_project": lambda o: [{"name": o.space.key, "sensitivity_level": "low"}],
+    "memory_read": lambda o: [
+        {"entry_id": o.note_id},
+        {"entry_id": o.note_id, "version": 1},
+        {"entry_id": str(o.memory.id)},
+    ],
+    "memory_list_projects": lambda o: [{}],
+    "memory_list_topics": lambda o: [
+        {"project": o.space.key},
+        {"project": o.space.key, "subtopic": o.note.topic},
+    ],
+    "memory_move": lambda o: [{"entry_id": o.note_id, "subtopic": "elsewhere"}],
+    "memory_restore": lambda o: [{"entry_id": o.note_id}, {"entry_id": o.note_id, "to_version": 1}],
+    "memory_link_entries": lambda o: [
+        {"from_entry_id": o.note_id, "to_entry_id": str(o.other_note.id), "relation_type": "same_as"},
+        {"from_entry_id": str(o.memory.id), "to_entry_id": o.note_id, "relation_type": "supersedes"},
+    ],
+    "memory_unlink_entries": lambda o: [
+        {"from_entry_id": o.note_id, "to_entry_id": str(o.other_note.id), "relation_type": "mentions"}
+    ],
+    "memory_get_related": lambda o: [{"entry_id": o.note_id}, {"entry_id": str(o.memory.id)}],
+    "memory_find_similar": lambda o: [
+        {"threshold": 0.1},
+        {"threshold": 0.1, "auto_link": True},
+        {"project": o.space.key, "threshold": 0.1},
+    ],
+    "memory_merge": lambda o: [{"entry_id": o.note_id, "other_entry_ids": [str(o.other_note.id)]}],
 }
 
 Request = tuple[str, str, dict[str, Any] | None]
@@ -134,6 +200,54 @@ ROUTES: dict[tuple[str, str], Callable[[Owned], list[Request]]] = {
     ("POST", "/spaces/{space_key}/undo"): lambda o: [
         ("POST", f"/spaces/{o.space.key}/undo", {"person": o.access.email}),
         ("POST", f"/spaces/{o.space.key}/undo", {"person": o.access.email, "apply": True}),
+    ],
+    ("GET", "/projects"): lambda o: [("GET", "/projects", None)],
+    ("POST", "/projects"): lambda o: [
+        ("POST", "/projects", {"name": o.space.key, "sensitivityLevel": "low"}),
+    ],
+    ("PATCH", "/projects/{project}"): lambda o: [
+        ("PATCH", f"/projects/{o.space.key}", {"name": "Taken over", "sensitivityLevel": "low"})
+    ],
+    ("GET", "/projects/{project}/topics"): lambda o: [("GET", f"/projects/{o.space.key}/topics", None)],
+    ("GET", "/projects/{project}/notes"): lambda o: [
+        ("GET", f"/projects/{o.space.key}/notes", None),
+        ("GET", f"/projects/{o.space.key}/notes?deleted=true", None),
+    ],
+    ("PUT", "/projects/{project}/notes"): lambda o: [
+        ("PUT", f"/projects/{o.space.key}/notes", {"title": o.note.title, "bodyMarkdown": "Planted."})
+    ],
+    ("GET", "/follow-ups"): lambda o: [
+        ("GET", "/follow-ups", None),
+        ("GET", f"/follow-ups?project={o.space.key}", None),
+    ],
+    ("POST", "/notes/search"): lambda o: [
+        ("POST", "/notes/search", {"query": "dusted Mondays"}),
+        ("POST", "/notes/search", {"tags": [o.note.tags[0]]}),
+        ("POST", "/notes/search", {"query": "dusted", "project": o.space.key, "subtopic": o.note.topic}),
+    ],
+    ("POST", "/similar-notes"): lambda o: [
+        ("POST", "/similar-notes", {"threshold": 0.1, "autoLink": True}),
+        ("POST", "/similar-notes", {"threshold": 0.1, "project": o.space.key}),
+    ],
+    ("GET", "/notes/{note_id}"): lambda o: [("GET", f"/notes/{i}", None) for i in (o.note.id, o.memory.id)],
+    ("PATCH", "/notes/{note_id}"): lambda o: [("PATCH", f"/notes/{o.note.id}", {"title": "Planted"})],
+    ("DELETE", "/notes/{note_id}"): lambda o: [("DELETE", f"/notes/{o.note.id}", None)],
+    ("POST", "/notes/{note_id}/restore"): lambda o: [("POST", f"/notes/{o.note.id}/restore", {"toVersion": 1})],
+    ("GET", "/notes/{note_id}/versions"): lambda o: [("GET", f"/notes/{o.note.id}/versions", None)],
+    ("GET", "/notes/{note_id}/versions/{number}"): lambda o: [("GET", f"/notes/{o.note.id}/versions/1", None)],
+    ("POST", "/notes/{note_id}/merge"): lambda o: [
+        ("POST", f"/notes/{o.note.id}/merge", {"otherEntryIds": [str(o.other_note.id)]})
+    ],
+    ("GET", "/notes/{note_id}/links"): lambda o: [("GET", f"/notes/{o.note.id}/links", None)],
+    ("PUT", "/notes/{note_id}/links"): lambda o: [
+        ("PUT", f"/notes/{o.note.id}/links", {"toEntryId": str(o.memory.id), "relationType": "supersedes"})
+    ],
+    ("DELETE", "/notes/{note_id}/links/{relation_type}/{to_id}"): lambda o: [
+        ("DELETE", f"/notes/{o.note.id}/links/mentions/{o.other_note.id}", None)
+    ],
+    ("POST", "/sources/check"): lambda o: [
+        ("POST", "/sources/check", {"sourceType": "mail", "sourceRefs": ["other-mail"]}),
+        ("POST", "/sources/check", {"sourceType": "mail", "sourceRefs": [], "project": o.space.key}),
     ],
     ("POST", "/search"): lambda o: [
         ("POST", "/search", {"query": "instrument"}),
@@ -183,7 +297,8 @@ def test_every_surface_is_walked():
 def assert_shows_nothing(text: str, asked: Any, secret: Owned) -> None:
     """The answer holds nothing of the space that the outsider did not send along."""
     sent = json.dumps(asked, ensure_ascii=False, default=str)
-    for part in (MARK, "attic", str(secret.memory.id), secret.document_id, str(secret.space.id), str(secret.edge.id)):
+    ids = (secret.memory.id, secret.document_id, secret.space.id, secret.edge.id, secret.note.id, secret.other_note.id)
+    for part in (MARK, "attic", *map(str, ids)):
         if part not in sent:
             assert part not in text, (part, text[:500])
         else:

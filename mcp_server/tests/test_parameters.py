@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import Invalid
@@ -20,10 +20,12 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-KINDS = {"string": str, "integer": int, "boolean": bool}
+KINDS = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list}
 NAMES = sorted({parameter.name for tool in TOOLS.values() for parameter in tool.parameters})
 
 
+# How fast a busy machine draws inputs is not what is tested.
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     tool=st.sampled_from(sorted(TOOLS)),
     arguments=st.dictionaries(st.sampled_from(NAMES) | st.text(st.characters(), max_size=80), JSON, max_size=6),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from mcp_server.registry import Toolset
 from mcp_server.resources import RESOURCES
 from mcp_server.tools import TOOLS
 
@@ -42,8 +43,19 @@ def test_every_tool_and_parameter_is_described(tool):
     assert not (hints.read_only_hint and hints.destructive_hint)
 
 
-def test_tools_stay_few():
-    assert len(TOOLS) <= 15
+def test_tools_of_a_toolset_stay_few():
+    for toolset in Toolset:
+        assert 0 < sum(tool.toolset is toolset for tool in TOOLS.values()) <= 20
+
+
+@pytest.mark.parametrize(
+    "tool", [tool for tool in TOOLS.values() if tool.toolset is Toolset.NOTES], ids=lambda t: t.name
+)
+def test_notes_keep_the_names_of_memory_service(tool):
+    assert tool.name.startswith("memory_")
+    assert tool.list_name in (None, "result")
+    names = {name for node in nodes(tool.listed.output_schema) for name in node.get("properties", {})}
+    assert all(name == name.lower() for name in names)
 
 
 def test_every_resource_is_described():

@@ -13,6 +13,7 @@ from psycopg.errors import QueryCanceled
 from core.errors import ProviderUnavailable
 from memories.embedding.registry import ModelSpec
 from memories.queries import PROFILE_SIZE
+from memories.search.filters import PARAMETERS, Filter, Kind
 from memories.search.functions import DatabaseFunction
 from memories.services.terms import SplitText, pairs
 from spaces.access import SpaceAccess
@@ -56,9 +57,17 @@ SELECT model.id, coalesce(hnsw.is_ready, false),
     ARRAY(SELECT m.id FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active
           ORDER BY m.created_at DESC, m.id DESC LIMIT %(profile)s),
     EXISTS (SELECT FROM memories_edge edge WHERE edge.space_id = %(space)s),
-    CASE WHEN hnsw.is_ready THEN (SELECT count(*) FROM (
-        SELECT FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active AND m.category = %(category)s
-        LIMIT %(most_counted)s) AS counted) ELSE 0 END
+    CASE WHEN hnsw.is_ready IS NOT TRUE THEN 0
+        WHEN %(tags)s::text[] IS NOT NULL THEN (SELECT count(*) FROM (
+            SELECT DISTINCT g.memory_id FROM memories_memorytag g
+            WHERE g.space_id = %(space)s AND g.name = ANY(%(tags)s::text[]) LIMIT %(most_counted)s) AS counted)
+        WHEN %(topics)s::uuid[] IS NOT NULL THEN (SELECT count(*) FROM (
+            SELECT FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active AND m.slug IS NOT NULL
+            AND m.topic_id = ANY(%(topics)s::uuid[]) LIMIT %(most_counted)s) AS counted)
+        WHEN %(category)s::text IS NOT NULL THEN (SELECT count(*) FROM (
+            SELECT FROM memories_memory m WHERE m.space_id = %(space)s AND m.is_active AND m.category = %(category)s
+            LIMIT %(most_counted)s) AS counted)
+        ELSE 0 END
 FROM settings
 LEFT JOIN memories_embeddingmodel model ON model.slug = %(slug)s AND model.dimensions = %(dimensions)s
 LEFT JOIN memories_embeddingmodel searched ON searched.state = 'searched'
@@ -77,9 +86,9 @@ _FACTS = DatabaseFunction(
         "slug": "text",
         "dimensions": "int",
         "profile": "int",
-        "category": "text",
         "most_counted": "int",
-    },
+    }
+    | PARAMETERS,
     columns={
         "model_id": "smallint",
         "is_indexed": "bool",
@@ -90,7 +99,7 @@ _FACTS = DatabaseFunction(
         "memory_counts": "int[]",
         "profile_ids": "uuid[]",
         "has_links": "bool",
-        "in_category": "bigint",
+        "passing": "bigint",
     },
     statement=_STATEMENT,
 )
@@ -101,8 +110,8 @@ class Facts:
     """`memory_counts` maps each term asked for to the number of active memories that hold it, 0 for an unknown one.
 
     `model_id` is None while nothing was ever embedded by the model. `uses_index` tells that there is an HNSW index to
-    walk, and that the category asked for, if any, is too large to compare all of it. `has_links` tells that the space
-    has edges at all.
+    walk, and that what a filter leaves, if there is one, is too much to compare all of it. `has_links` tells that the
+    space has edges at all.
     """
 
     model_id: int | None
@@ -155,7 +164,7 @@ def read_facts(
     *,
     asked: SplitText,
     spec: ModelSpec | None,
-    category: str | None,
+    filter: Filter,
     with_profile: bool,
 ) -> Facts:
     """Settings of the transaction, and everything known beforehand, in one query."""
@@ -163,7 +172,8 @@ def read_facts(
     grams = _query_grams(asked)
     (row,) = _FACTS.call(
         cursor,
-        {
+        filter.parameters
+        | {
             "timeout": str(STATEMENT_TIMEOUT_SECONDS * 1000),
             "ef_search": str(EF_SEARCH),
             "languages": list(asked.words),
@@ -173,14 +183,13 @@ def read_facts(
             "slug": spec.slug if spec else None,
             "dimensions": spec.dimensions if spec else None,
             "profile": PROFILE_SIZE if with_profile else 0,
-            "category": category,
             "most_counted": most_compared + 1,
         },
     )
-    model_id, is_indexed, memory_count, term_total, pending, terms, counts, profile_ids, has_links, in_category = row
+    model_id, is_indexed, memory_count, term_total, pending, terms, counts, profile_ids, has_links, passing = row
     return Facts(
         model_id=model_id,
-        uses_index=is_indexed and (category is None or in_category > most_compared),
+        uses_index=is_indexed and (filter.kind is Kind.NONE or passing > most_compared),
         memory_count=memory_count,
         term_total=term_total,
         pending_embeddings=pending,

@@ -41,7 +41,7 @@ class Candidate:
 def alone(candidates: Collection[Candidate], extremes: tuple[float, float] | None) -> dict[str, float]:
     """f of each candidate; `extremes` are the lowest and highest cosine of all that was found."""
     return {
-        candidate.id: _stretched(candidate.cosine, extremes)
+        candidate.id: stretched(candidate.cosine, extremes)
         + WEIGHT_OF_WORDS * max(min(candidate.words, 1.0), candidate.literal)
         for candidate in candidates
     }
@@ -69,7 +69,8 @@ def fuse(
     return [(candidate, totals[candidate.id] / MAXIMUM) for candidate in ordered]
 
 
-def _stretched(cosine: float | None, extremes: tuple[float, float] | None) -> float:
+def stretched(cosine: float | None, extremes: tuple[float, float] | None) -> float:
+    """Where a cosine lies between the lowest and the highest: 0 to 1, and 0 for what has none."""
     if cosine is None or extremes is None:
         return 0.0
     lowest, highest = extremes

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from django.db.backends.utils import CursorWrapper
 
+from memories.search.filters import PARAMETERS, Filter, condition
 from memories.search.functions import DatabaseFunction
 from memories.search.vocabulary import Expansion, escape_like
 from spaces.access import SpaceAccess
@@ -32,12 +33,12 @@ _SIGN = re.compile(r"[^\w\s.,;:!?'’-]|_")
 _TRIGRAM = re.compile(r"[^\W_]{3}")
 
 _HOLDS = "m.text ILIKE %(pattern)s"
-_IN_CATEGORY = "(%(category)s::text IS NULL OR m.category = %(category)s)"
+_PASSES = condition("m")
 _STATEMENT = f"""
 WITH recent AS MATERIALIZED (
     SELECT id FROM (
         SELECT id, text FROM memories_memory m
-        WHERE m.space_id = %(space)s AND m.is_active AND {_IN_CATEGORY}
+        WHERE m.space_id = %(space)s AND m.is_active AND {_PASSES}
         ORDER BY m.created_at DESC, m.id DESC LIMIT %(scanned)s
     ) AS m WHERE {_HOLDS} LIMIT %(limit)s
 ), older AS MATERIALIZED (
@@ -45,7 +46,7 @@ WITH recent AS MATERIALIZED (
         -- The fence keeps the planner from walking all of the space by age until it has found enough.
         SELECT m.id, m.created_at FROM memories_memory m
         WHERE %(has_trigram)s AND (SELECT count(*) FROM recent) < %(limit)s
-          AND m.space_id = %(space)s AND m.is_active AND {_HOLDS} AND {_IN_CATEGORY}
+          AND m.space_id = %(space)s AND m.is_active AND {_HOLDS} AND {_PASSES}
         OFFSET 0
     ) AS fenced ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 ), near AS MATERIALIZED (
@@ -69,14 +70,13 @@ WITH recent AS MATERIALIZED (
     ) AS legs GROUP BY id
 )
 SELECT m.id, {_HOLDS} AS is_literal
-FROM found JOIN memories_memory m ON m.id = found.id AND m.space_id = %(space)s AND m.is_active AND {_IN_CATEGORY}
+FROM found JOIN memories_memory m ON m.id = found.id AND m.space_id = %(space)s AND m.is_active AND {_PASSES}
 ORDER BY 2 DESC, found.all_exact DESC, m.created_at DESC, m.id DESC LIMIT %(limit)s
 """
 _KEYWORD = DatabaseFunction(
     name="keyword",
     parameters={
         "space": "uuid",
-        "category": "text",
         "pattern": "text",
         "has_trigram": "bool",
         "scanned": "int",
@@ -86,7 +86,8 @@ _KEYWORD = DatabaseFunction(
         "words": "int",
         "postings": "int",
         "limit": "int",
-    },
+    }
+    | PARAMETERS,
     columns={"id": "uuid", "is_literal": "bool"},
     statement=_STATEMENT,
     is_planned_each_time=True,
@@ -108,7 +109,7 @@ def find_by_keyword(
     *,
     memory_counts: Mapping[str, int],
     expansions: Mapping[str, Sequence[Expansion]],
-    category: str | None,
+    filter: Filter,
     limit: int,
 ) -> list[Found]:
     """At most `limit` memories, in the order described above. One query.
@@ -131,9 +132,9 @@ def find_by_keyword(
     has_trigram = _TRIGRAM.search(keyword) is not None
     rows = _KEYWORD.call(
         cursor,
-        {
+        filter.parameters
+        | {
             "space": space.id,
-            "category": category,
             "pattern": f"%{escape_like(keyword)}%",
             "has_trigram": has_trigram,
             "scanned": SCANNED if has_trigram else SCANNED_WITHOUT_INDEX,

@@ -1,7 +1,7 @@
 """Candidates by meaning and by words, and their exact scores, in one statement.
 
 Each leg brings its best hundred; both scores are then computed exactly for all of them. There is a function in the
-database for each way of comparing vectors, with and without a category. Those that walk an index are planned with model
+database for each way of comparing vectors and each kind of filter. Those that walk an index are planned with model
 and space as constants, which partial indexes need to be recognised.
 
 The plan held by the tests: a space without an index to walk reads its own rows of one partition through the primary
@@ -18,6 +18,7 @@ from typing import Any
 from django.db.backends.utils import CursorWrapper
 
 from memories.embedding.base import Vector
+from memories.search.filters import PARAMETERS, Filter, Kind, joined
 from memories.search.functions import DatabaseFunction
 from memories.search.fusion import WEIGHT_OF_WORDS, Candidate
 from memories.search.words import MOST_POSTINGS, WeightedWords
@@ -29,11 +30,9 @@ CHUNKS = 200
 # As many characters of a memory as can hold the name of who speaks in it ("Ada: …").
 BEGINNING = 80
 
-_IN_CATEGORY = """JOIN memories_memory c ON c.id = {alias}.memory_id AND c.space_id = %(space)s AND c.is_active
-        AND c.category = %(category)s"""
 _VECTOR = """
 chunks AS MATERIALIZED (
-    SELECT e.memory_id, {distance} AS distance FROM memories_embedding e {category}
+    SELECT e.memory_id, {distance} AS distance FROM memories_embedding e {narrowed}
     WHERE e.space_id = %(space)s AND e.model_id = %(model)s
     ORDER BY distance LIMIT %(chunks)s
 ), vector AS MATERIALIZED (
@@ -54,7 +53,7 @@ words AS MATERIALIZED (
     FROM terms t CROSS JOIN LATERAL (
         SELECT memory_id, frequency, length FROM memories_memoryterm
         WHERE space_id = %(space)s AND term = t.term LIMIT %(postings)s
-    ) AS p {{category}}
+    ) AS p {{narrowed}}
     WHERE t.is_scanned
     GROUP BY p.memory_id ORDER BY share DESC, p.memory_id LIMIT %(candidates)s
 )"""
@@ -136,7 +135,7 @@ class Question:
     """What is looked for where. `meaning` is None when no vector can be had or compared."""
 
     space: SpaceAccess
-    category: str | None
+    filter: Filter
     meaning: Meaning | None
     words: WeightedWords
 
@@ -146,7 +145,6 @@ class Question:
         saturation, per_term = self.words.saturation
         return {
             "space": self.space.id,
-            "category": self.category,
             "model": self.meaning.model_id if self.meaning else None,
             "vector": self.meaning.text if self.meaning else None,
             "dimensions": len(self.meaning.vector) if self.meaning else None,
@@ -156,7 +154,7 @@ class Question:
             "all_scanned": self.words.is_scanned_fully,
             "saturation": saturation,
             "per_term": per_term,
-        }
+        } | self.filter.parameters
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def candidate_of(row: Sequence[Any]) -> Candidate:
 def candidates_function(question: Question) -> DatabaseFunction:
     """The function of the database that `find_candidates` calls for such a question."""
     way = "words" if question.meaning is None else "indexed" if question.meaning.uses_index else "exact"
-    return CANDIDATES[way, question.category is not None]
+    return CANDIDATES[way, question.filter.kind]
 
 
 def uuid_array(identifiers: Collection[str]) -> str:
@@ -236,16 +234,13 @@ def _run(
     return Candidates(best, None if lowest is None else (lowest, highest)), found, read
 
 
-def _define(way: str, distance: str | None, *, in_category: bool) -> DatabaseFunction:
-    def joined(alias: str) -> str:
-        return _IN_CATEGORY.format(alias=alias) if in_category else ""
-
-    vector = _VECTOR.format(distance=distance, category=joined("e")) if distance is not None else _NO_VECTOR
+def _define(way: str, distance: str | None, kind: Kind) -> DatabaseFunction:
+    vector = _VECTOR.format(distance=distance, narrowed=joined(kind, "e")) if distance is not None else _NO_VECTOR
     return DatabaseFunction(
-        name=f"candidates_{way}" + ("_in_category" if in_category else ""),
+        name="_".join(part for part in ("candidates", way, kind) if part),
         parameters=SCORE_PARAMETERS
+        | PARAMETERS
         | {
-            "category": "text",
             "all_scanned": "bool",
             "candidates": "int",
             "postings": "int",
@@ -257,15 +252,15 @@ def _define(way: str, distance: str | None, *, in_category: bool) -> DatabaseFun
         columns={"id": "text", "cosine": "float8", "words": "float8"}
         | ABOUT_COLUMNS
         | {"lowest": "float8", "highest": "float8", "found": "bigint", "chunks": "bigint"},
-        statement=_CANDIDATES.format(vector=vector, category=joined("p")),
+        statement=_CANDIDATES.format(vector=vector, narrowed=joined(kind, "p")),
         width="dimensions" if distance == _INDEXED else None,
-        # Words of very different frequency, and categories of very different size, are not served by one plan.
-        is_planned_each_time=in_category,
+        # Words of very different frequency, and filters that leave very different numbers, are not served by one plan.
+        is_planned_each_time=kind is not Kind.NONE,
     )
 
 
 CANDIDATES = {
-    (way, in_category): _define(way, distance, in_category=in_category)
+    (way, kind): _define(way, distance, kind)
     for way, distance in (("words", None), ("exact", _EXACT), ("indexed", _INDEXED))
-    for in_category in (False, True)
+    for kind in Kind
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from django.db.backends.utils import CursorWrapper
 
+from memories.search.filters import PARAMETERS, condition
 from memories.search.functions import DatabaseFunction
 from memories.search.fusion import Candidate
 from memories.search.legs import ABOUT_COLUMNS, SCORE_PARAMETERS, SCORES, TERMS, Question, candidate_of, uuid_array
@@ -68,7 +69,7 @@ WITH {TERMS}, pairs AS MATERIALIZED (
     SELECT m.id AS memory_id, m.id::text, {SCORES}
     FROM fresh JOIN memories_memory m ON m.id = fresh.neighbour_id AND m.space_id = %(space)s AND m.is_active
     LEFT JOIN accounts_user u ON u.id = m.created_by_id
-    WHERE %(category)s::text IS NULL OR m.category = %(category)s
+    WHERE {condition("m")}
 )
 SELECT pairs.memory_id::text, pairs.neighbour_id::text, scored.*
 FROM pairs LEFT JOIN scored ON scored.memory_id = pairs.neighbour_id
@@ -76,8 +77,8 @@ FROM pairs LEFT JOIN scored ON scored.memory_id = pairs.neighbour_id
 _NEIGHBOURS = DatabaseFunction(
     name="neighbours",
     parameters=SCORE_PARAMETERS
+    | PARAMETERS
     | {
-        "category": "text",
         "best": "uuid[]",
         "scored": "uuid[]",
         "gap": "interval",

@@ -44,6 +44,7 @@ class SearchResult:
 
     `profile` is None unless asked for. `legs` are those that ran, `degraded` those that should have run and could not;
     an embedding provider that is turned off is no failure. `pending_embeddings` memories are not found by meaning yet.
+    `extremes` are the lowest and highest cosine of all candidates, between which the scores were stretched.
     """
 
     matches: list[Match]
@@ -52,6 +53,7 @@ class SearchResult:
     legs: tuple[str, ...]
     degraded: tuple[str, ...]
     pending_embeddings: int
+    extremes: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import logging
 import re
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.backends.utils import CursorWrapper
 
@@ -22,9 +22,10 @@ from memories.embedding.registry import ModelSpec
 from memories.embedding.service import embed_query_cached
 from memories.models import MAXIMUM_CATEGORY, Memory
 from memories.search.facts import Facts, read_facts, reading
+from memories.search.filters import Filter
 from memories.search.fusion import Candidate, alone, fuse
 from memories.search.keyword import find_by_keyword
-from memories.search.legs import Meaning, Question, find_candidates
+from memories.search.legs import Candidates, Meaning, Question, find_candidates
 from memories.search.neighbours import BEST, find_neighbours
 from memories.search.passage import best_passage, read_closeness, too_long, with_passages
 from memories.search.related import ENRICHED_MATCHES, Link, find_links
@@ -70,13 +71,16 @@ def search(
     category: str | None = None,
     include_profile: bool = True,
     container_tag: str | None = None,
+    topics: tuple[uuid.UUID, ...] | None = None,
+    tags: Sequence[str] = (),
     limit: int = DEFAULT_LIMIT,
     embedder: Embedder | None = None,
 ) -> SearchResult:
     """Active memories of one space, best first.
 
     `query` searches by meaning and words and wins over `keyword`, which finds it as it is or misspelt; `category`
-    narrows either, or lists its newest memories alone. Blank is absent. A `limit` of 0 or less means 10, above 50
+    narrows either, or lists its newest memories alone; `topics` and `tags` narrow them to notes in one of the topics
+    and with one of the tags, as they are stored. Blank is absent. A `limit` of 0 or less means 10, above 50
     means 50. `embedder` takes the place of the model that is searched by, to compare what they find.
 
     Raises `NotFound` and `AccessDenied` for the space, `Invalid` for the input, `ProviderUnavailable` when the
@@ -89,7 +93,7 @@ def search(
     category = optional_line(_criterion(category, "category", MAXIMUM_CATEGORY), "category", maximum=MAXIMUM_CATEGORY)
     if query is None and keyword is None and category is None:
         raise Invalid("At least one of query, keyword and category is needed.")
-    scope = _Scope(space, category, clamp_limit(limit), include_profile)
+    scope = _Scope(space, Filter(category, topics, tuple(tags) if tags else None), clamp_limit(limit), include_profile)
     if query is not None:
         return _by_query(scope, query, embedder)
     if keyword is not None:
@@ -102,13 +106,13 @@ class _Scope:
     """Where and how much is searched."""
 
     space: SpaceAccess
-    category: str | None
+    filter: Filter
     limit: int
     with_profile: bool
 
     def facts(self, cursor: CursorWrapper, asked: SplitText, spec: ModelSpec | None = None) -> Facts:
         return read_facts(
-            cursor, self.space, asked=asked, spec=spec, category=self.category, with_profile=self.with_profile
+            cursor, self.space, asked=asked, spec=spec, filter=self.filter, with_profile=self.with_profile
         )
 
     def result(
@@ -166,9 +170,9 @@ def _by_query(scope: _Scope, query: str, embedder: Embedder | None) -> SearchRes
         meaning = None
         if vector is not None and facts.model_id is not None:
             meaning = Meaning(vector, facts.model_id, facts.uses_index)
-        question = Question(scope.space, scope.category, meaning, weigh(facts, expansions))
-        ranked = _rank(cursor, question, query, literal, scope.limit, has_links=facts.has_links)
-        result = scope.result(cursor, ranked, facts, legs=legs, degraded=degraded)
+        question = Question(scope.space, scope.filter, meaning, weigh(facts, expansions))
+        ranked, found = _rank(cursor, question, query, literal, scope.limit, has_links=facts.has_links)
+        result = replace(scope.result(cursor, ranked, facts, legs=legs, degraded=degraded), extremes=found.extremes)
         long = too_long(result)
         closeness = read_closeness(cursor, scope.space, meaning, long)
     terms = {term.term: term.weight for term in question.words.terms}
@@ -189,7 +193,7 @@ def _embed(query: str, embedder: Embedder | None) -> tuple[ModelSpec | None, Vec
 
 def _rank(
     cursor: CursorWrapper, question: Question, query: str, literal: Collection[str], limit: int, *, has_links: bool
-) -> list[_Ranked]:
+) -> tuple[list[_Ranked], Candidates]:
     found = find_candidates(cursor, question, literal=literal, at_least=limit, keep=limit + BEST)
     by_itself = alone(found.best, found.extremes)
     best = sorted(found.best, key=lambda candidate: (-by_itself[candidate.id], candidate.id))[:BEST]
@@ -198,7 +202,8 @@ def _rank(
     candidates = found.best + [candidate for candidate in neighbourhood.fresh if _scores(candidate)]
     named = _named(candidates, set(plain_words(query).split()))
     ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
-    return [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]
+    ranked = [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]
+    return ranked, found
 
 
 def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[str]:
@@ -235,7 +240,7 @@ def _by_keyword(scope: _Scope, keyword: str) -> SearchResult:
             memory_counts=facts.memory_counts,
             # Known words too: the memory may be what is misspelt.
             expansions=expand(cursor, scope.space, facts.spelt_words),
-            category=scope.category,
+            filter=scope.filter,
             limit=scope.limit,
         )
         ranked = [_Ranked(row.id, CONSTANT_SCORE, {"literal": 1.0} if row.is_literal else {}) for row in found]
@@ -253,7 +258,7 @@ def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[str]:
         text[:MAXIMUM_KEYWORD],
         memory_counts={},
         expansions={},
-        category=scope.category,
+        filter=scope.filter,
         limit=scope.limit,
     )
     return [str(row.id) for row in found]
@@ -262,7 +267,7 @@ def _literally(cursor: CursorWrapper, scope: _Scope, text: str) -> list[str]:
 def _by_category(scope: _Scope) -> SearchResult:
     with reading(scope.space) as cursor:
         facts = scope.facts(cursor, split_words("", scope.space.language))
-        rows = Memory.objects.in_space(scope.space).active().filter(category=scope.category).newest_first()
+        rows = Memory.objects.in_space(scope.space).active().filter(category=scope.filter.category).newest_first()
         identifiers = list(rows.values_list("id", flat=True)[: scope.limit])
         ranked = [_Ranked(identifier, CONSTANT_SCORE, {}) for identifier in identifiers]
         return scope.result(cursor, ranked, facts, legs=("category",))

@@ -17,6 +17,7 @@ from memories.embedding.registry import ModelSpec
 from memories.embedding.service import split_passages
 from memories.models import Memory
 from memories.search.facts import read_facts, reading
+from memories.search.filters import EVERYTHING
 from memories.search.legs import Meaning, Question, find_candidates, uuid_array
 from memories.search.results import SimilarStatements
 from memories.search.words import NO_WORDS, weigh
@@ -46,12 +47,12 @@ def similar_statements(space: SpaceAccess, text: str, *, limit: int) -> SimilarS
     spec, vectors = _embed(text)
     asked = split_words(text, space.language)
     with reading(space) as cursor:
-        facts = read_facts(cursor, space, asked=asked, spec=spec, category=None, with_profile=False)
+        facts = read_facts(cursor, space, asked=asked, spec=spec, filter=EVERYTHING, with_profile=False)
         meaning = None
         if vectors and facts.model_id is not None:
             meaning = Meaning(vectors[0], facts.model_id, facts.uses_index)
         # Either by meaning or by words: what forgets a memory is no mixture.
-        question = Question(space, None, meaning, weigh(facts, {}) if meaning is None else NO_WORDS)
+        question = Question(space, EVERYTHING, meaning, weigh(facts, {}) if meaning is None else NO_WORDS)
         keep = max(limit, COMPARED)
         candidates = find_candidates(cursor, question, literal=(), at_least=limit, keep=keep).best
         similarity: dict[uuid.UUID, float | None]

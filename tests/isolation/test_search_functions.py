@@ -9,7 +9,7 @@ import uuid
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from memories.models import EmbeddingModel
+from memories.models import EmbeddingModel, MemoryTag
 from memories.search import functions
 from memories.search.service import search
 from memories.search.tests.conftest import embedder  # noqa: F401
@@ -43,6 +43,8 @@ def values(space_id, **changed):
         "keep": 50,
         "chunks": 200,
         "category": "secret",
+        "topics": None,
+        "tags": "{secret}",
         "pattern": "%alarm%",
         "has_trigram": True,
         "numbers": "{0}",
@@ -83,6 +85,7 @@ def tenants():
     for _ in range(2):
         access = make_access()
         one = remember(access, "The alarm code is 4711.", category="secret", source="chat")
+        MemoryTag.objects.create(space_id=one.space_id, memory=one, name="secret")
         link(one, remember(access, "The alarm was changed.", source="chat"))
         found.append((access, one))
     return found

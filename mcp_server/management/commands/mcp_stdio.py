@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 import anyio
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -13,7 +13,9 @@ from mcp_types import INVALID_REQUEST
 
 from mcp_server import threads
 from mcp_server.identity import set_access
+from mcp_server.registry import Toolset
 from mcp_server.server import server
+from mcp_server.toolsets import choose_toolsets, chosen_toolsets
 from spaces.access import access_for_key
 
 VARIABLES = ("MEMORY_API_KEY", "MEMORYMCP_API_KEY")
@@ -26,6 +28,11 @@ class Command(BaseCommand):
     # Checks and migrations would write to standard output, which belongs to the protocol.
     requires_system_checks = []  # noqa: RUF012 - Django declares it so
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--toolsets", help=f"tools to serve, with commas between: {', '.join(Toolset)} (default all)"
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         key = next((os.environ[name].strip() for name in VARIABLES if os.environ.get(name, "").strip()), None)
         if key is None:
@@ -36,6 +43,11 @@ class Command(BaseCommand):
             raise CommandError(f"The database in DATABASE_URL does not answer: {error}") from error
         if access is None:
             raise CommandError(f"The key in {VARIABLES[0]} is unknown, expired or revoked.")
+        choose_toolsets(options["toolsets"])
+        try:
+            chosen_toolsets()
+        except MCPError as error:
+            raise CommandError(str(error)) from error
         anyio.run(_serve, key)
 
 

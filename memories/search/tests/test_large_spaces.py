@@ -8,6 +8,7 @@ from django.db import connection, connections
 from memories.models import Embedding, EmbeddingIndex, EmbeddingModel, Memory, ModelState
 from memories.search import facts, legs
 from memories.search.facts import read_facts, reading
+from memories.search.filters import Filter
 from memories.search.index import BUILDER_LOCK, maintain_indexes
 from memories.search.legs import Meaning, Question, candidates_function
 from memories.search.service import search
@@ -49,10 +50,10 @@ def plan(access, embedder, *, category=None) -> str:
     asked = split_words("apples tree3", space.language)
 
     with reading(space) as cursor:
-        known = read_facts(cursor, space, asked=asked, spec=embedder.spec, category=category, with_profile=False)
+        known = read_facts(cursor, space, asked=asked, spec=embedder.spec, filter=Filter(category), with_profile=False)
         assert known.model_id is not None
         meaning = Meaning(embedder.embed_query("apples tree3"), known.model_id, known.uses_index)
-        question = Question(space, category, meaning, weigh(known, {}))
+        question = Question(space, Filter(category), meaning, weigh(known, {}))
         # A few hundred rows are sorted faster than an index is walked; at true size this needs no help.
         cursor.execute("SET LOCAL enable_sort = off")
         # As the function runs it: with the owner's rights.
