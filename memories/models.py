@@ -429,6 +429,8 @@ class SpaceStatistics(models.Model):
     space = models.OneToOneField(Space, models.CASCADE, primary_key=True, related_name="statistics")
     memory_count = models.BigIntegerField(default=0)
     term_total = models.BigIntegerField(default=0)
+    # By which rules the words of the space were cut (`memories.services.terms`); 1 is what had no number yet.
+    words_version = models.SmallIntegerField(db_default=1, editable=False)
 
     objects = SpaceOwnedQuerySet.as_manager()
 

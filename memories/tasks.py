@@ -7,7 +7,7 @@ from memories.search.index import maintain_indexes
 from memories.services.backfill import models_to_tend, tend
 from memories.services.embeddings import embed_pending, owe_missing
 from memories.services.pipeline import process_next
-from memories.services.reindex import reindex_words
+from memories.services.reindex import reindex_outdated, reindex_words
 from spaces.models import Space
 
 
@@ -63,3 +63,9 @@ def reindex_space(space_id: str) -> int:
     """Build the word index of a space anew, unless the space is gone."""
     space = Space.objects.filter(id=space_id).first()
     return reindex_words(space) if space is not None else 0
+
+
+@shared_task
+def reindex_outdated_words() -> int:
+    """After an update that cuts words otherwise: build the word indexes of the spaces that are not done yet."""
+    return reindex_outdated()

@@ -19,7 +19,7 @@ from memories.models import Memory
 from memories.search.fusion import WEIGHT_OF_WORDS
 from memories.search.legs import Meaning
 from memories.search.results import SearchResult
-from memories.services.terms import plain_words
+from memories.services.terms import fold_umlauts, plain_words
 from spaces.access import SpaceAccess
 
 Span = tuple[int, int]
@@ -87,7 +87,7 @@ def best_passage(
 
     def value(number: int) -> float:
         start, end = spans[number]
-        plain = f" {plain_words(text[start:end])}"
+        plain = " " + " ".join([fold_umlauts(word) for word in plain_words(text[start:end]).split()])
         share = sum(weight for term, weight in terms.items() if _holds(plain, term)) / total
         cosine = cosines.get(number, farthest)
         stretched = (cosine - farthest) / (nearest - farthest) if nearest > farthest else 0.0

@@ -34,7 +34,7 @@ from memories.search.similar import similar_statements
 from memories.search.vocabulary import Expansion, expand
 from memories.search.words import weigh
 from memories.services.searched_model import searched_embedder
-from memories.services.terms import SplitText, plain_words, split_words
+from memories.services.terms import SplitText, fold_umlauts, plain_words, split_words
 from spaces.access import AccessContext, SpaceAccess
 
 __all__ = ["search", "similar_statements"]
@@ -200,7 +200,7 @@ def _rank(
     neighbourhood = find_neighbours(cursor, question, best, list(by_itself), has_links=has_links)
     by_itself |= alone(neighbourhood.fresh, found.extremes)
     candidates = found.best + [candidate for candidate in neighbourhood.fresh if _scores(candidate)]
-    named = _named(candidates, set(plain_words(query).split()))
+    named = _named(candidates, _words_of(query))
     ordered = fuse(candidates, by_itself, neighbourhood.beside, named)
     ranked = [_Ranked(uuid.UUID(candidate.id), score, _scores(candidate)) for candidate, score in ordered[:limit]]
     return ranked, found
@@ -212,7 +212,7 @@ def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[str]:
 
     def names(name: str) -> bool:
         if name not in is_asked:
-            words = plain_words(name).split()
+            words = _words_of(name)
             is_asked[name] = 0 < len(words) <= _MOST_NAME_WORDS and asked.issuperset(words)
         return is_asked[name]
 
@@ -222,6 +222,10 @@ def _named(candidates: Sequence[Candidate], asked: set[str]) -> set[str]:
         if names(candidate.author) or (speaker is not None and names(speaker.group(1))):
             named.add(candidate.id)
     return named
+
+
+def _words_of(text: str) -> set[str]:
+    return {fold_umlauts(word) for word in plain_words(text).split()}
 
 
 def _scores(candidate: Candidate) -> dict[str, float]:

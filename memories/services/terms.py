@@ -1,9 +1,9 @@
 """Words of memories as rows: the postings, the vocabulary and the counts that search weighs them by.
 
 `add_terms` and `remove_terms` are called inside the transaction that makes a memory active or inactive; search cuts
-questions with the same `split_words`. Scripts with blanks are cut at everything that is no letter, mark or digit, and
-stemmed by PostgreSQL; scripts without blanks become single characters and pairs of characters, so that a word of one
-or two characters is found.
+questions with the same `split_words`. Scripts with blanks are cut at everything that is no letter, mark or digit, get
+one spelling of umlauts, and are stemmed by PostgreSQL; scripts without blanks become single characters and pairs of
+characters, so that a word of one or two characters is found.
 """
 
 import re
@@ -30,11 +30,25 @@ _STEMMER_OF_SCRIPT = (
     (re.compile("[\u0900-\u097f]"), "hindi"),
 )
 _UNSTEMMED = "simple"
+# Where ä, ö and ü are letters of their own, and not other ways of writing ae, oe and ue.
+_OWN_LETTERS = frozenset(("finnish", "hungarian", "swedish", "turkish", "estonian"))
+# Its stemmer, which knows stop words such as “für”, takes the dots away by itself.
+_WITH_DOTS = "german"
+_DOTLESS = str.maketrans("äöü", "aou")
+_DOTTED = {"a": "ä", "o": "ö", "u": "ü"}
+# An umlaut written out: “mueller”, “haeuser”, “oel”. Endings of words that are no German ones are left alone, so that
+# “fuel”, “guest”, “poet” and “values” stay themselves.
+_WRITTEN_OUT = re.compile(
+    r"(?:^|(?<=[^aeiouyqäöü]))([aou])e(?:(?=[^aeiouäöü])(?!(?:[sd]|ls?|ts?|ms?|sts?|nts?)$)|(?<=ae)(?=u))"
+    r"|^([aou])e(?=[^aeiouäöü])"
+)
 # A posting's weight stops growing long before this (BM25 saturates); smallint holds it.
 _MOST_COUNTED = 255
 _LONGEST_COUNTED = 32_767
 # Characters; each is four bytes at most, and PostgreSQL keeps the positions of a word beside it.
 _LONGEST_PART = 100_000
+# Counted up when words are cut otherwise than before: the worker indexes spaces anew that have an older one.
+WORDS_VERSION = 2
 
 _INSERT = """
 WITH words AS (
@@ -59,11 +73,12 @@ WITH words AS (
 SELECT coalesce(sum(frequency), 0) FROM postings
 """
 
-_STATISTICS = """
-INSERT INTO memories_spacestatistics AS s (space_id, memory_count, term_total) VALUES (%s, %s, %s)
+_STATISTICS = f"""
+INSERT INTO memories_spacestatistics AS s (space_id, memory_count, term_total, words_version)
+VALUES (%s, %s, %s, {WORDS_VERSION})
 ON CONFLICT (space_id) DO UPDATE
 SET memory_count = s.memory_count + excluded.memory_count, term_total = s.term_total + excluded.term_total
-"""
+"""  # noqa: S608 - a number
 
 # One statement with the row's own count, since every save in the space waits for this counter until the commit.
 _COUNT_IN = f"""
@@ -147,7 +162,8 @@ def split_words(text: str, language: str) -> SplitText:
     runs = _UNSPACED.findall(plain)
     words: dict[str, list[str]] = {}
     for word in _UNSPACED.sub(" ", plain).split():
-        words.setdefault(_stemmer(word, language), []).append(word)
+        stemmer = _stemmer(word, language)
+        words.setdefault(stemmer, []).append(fold_umlauts(word, stemmer))
     return SplitText(words={name: " ".join(found) for name, found in words.items()}, runs=runs)
 
 
@@ -157,6 +173,15 @@ def plain_words(text: str) -> str:
     Nothing but words is left, so PostgreSQL's parser finds no addresses, paths or tags to keep whole or to drop.
     """
     return unicodedata.normalize("NFKC", text).casefold().translate(_BLANKS)
+
+
+def fold_umlauts(word: str, stemmer: str = _UNSTEMMED) -> str:
+    """A word of `plain_words` in one spelling of its umlauts, so that Müller, Mueller and Muller are one word."""
+    if stemmer in _OWN_LETTERS:
+        return word
+    if stemmer == _WITH_DOTS:
+        return _WRITTEN_OUT.sub(lambda found: _DOTTED[found.group(1) or found.group(2)], word)
+    return _WRITTEN_OUT.sub(lambda found: found.group(1) or found.group(2), word.translate(_DOTLESS))
 
 
 def all_grams(run: str) -> list[str]:
