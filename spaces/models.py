@@ -33,7 +33,7 @@ def validate_space_key(value: str) -> None:
 
 
 class Language(models.TextChoices):
-    """How words of a space are stemmed: PostgreSQL's own text search configurations."""
+    """How words of a space are stemmed: PostgreSQL's own text search configurations, those with a name for people."""
 
     SIMPLE = "simple", _("any (no stemming)")
     ARABIC = "arabic", _("Arabic")
@@ -91,8 +91,8 @@ class Space(models.Model):
     description = models.TextField(_("description"), blank=True, max_length=2000)
     language = models.CharField(
         _("language"),
-        max_length=20,
-        choices=Language.choices,
+        # The longest name that PostgreSQL gives; which there are is asked of the database (`spaces.languages`).
+        max_length=63,
         default=Language.ENGLISH,
         help_text=_("The main language of its texts, for word search; search by meaning needs no language."),
     )

@@ -3,12 +3,15 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Field, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.forms import ChoiceField
+from django.forms import Field as FormField
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from spaces.admin.members import GroupsInline, PeopleInline
+from spaces.languages import installed_languages
 from spaces.models import Space, SpaceGrant
 from spaces.signals import space_language_changed
 from spaces.staff import SpaceOwnedAdmin, managed_space_ids
@@ -63,6 +66,16 @@ class SpaceAdmin(SpaceOwnedAdmin):
             )
         )
         return rows
+
+    def formfield_for_dbfield(self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any) -> FormField | None:
+        if db_field.name == "language":
+            return ChoiceField(
+                choices=installed_languages,
+                label=db_field.verbose_name,
+                help_text=db_field.help_text,
+                initial=db_field.default,
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Space | None = None) -> tuple[str, ...]:
         # Agents are configured with the key; a renamed one would cut them off.

@@ -13,6 +13,7 @@ from accounts.models import MAXIMUM_LABEL, ApiKey, User
 from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line, clean_text
 from spaces.access import member_levels, role_ceiling
+from spaces.languages import installed_languages
 from spaces.models import (
     KEY_RULE,
     MAXIMUM_KEY,
@@ -88,8 +89,8 @@ def create_space(
         validate_space_key(key)
     except ValidationError:
         raise Invalid(f"A space key consists of {KEY_RULE}.") from None
-    if language not in Language.values:
-        raise Invalid(f"language must be one of {', '.join(Language.values)}.")
+    if language not in Language.values and language not in dict(installed_languages()):
+        raise Invalid(f"language must be one of {', '.join(dict(installed_languages()))}.")
     space = Space(
         key=key,
         name=clean_line(name, "name", maximum=MAXIMUM_NAME, required=False) or key,

@@ -18,7 +18,9 @@ class Command(ServiceCommand):
         parser.add_argument("--key", required=True, help="how agents name the space")
         parser.add_argument("--name", help="shown to people; the key when left out")
         parser.add_argument("--description")
-        parser.add_argument("--language", default=Language.ENGLISH.value, help=f"one of {', '.join(Language.values)}")
+        parser.add_argument(
+            "--language", default=Language.ENGLISH.value, help=f"{', '.join(Language.values)}, or one of your own"
+        )
         parser.add_argument(
             "--grant",
             action="append",
