@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from core.errors import Invalid, NotFound
+from core.text import clean_uuid
 from memories.models import Memory
 from memories.notes import Note, named, note_of, note_version
 from memories.queries import locate_memory
@@ -25,7 +26,7 @@ def read_entry(access: AccessContext, entry_id: object, *, version: int | None =
 
     Five queries at most. Raises `Invalid` and `NotFound`.
     """
-    located, space = locate_memory(access, entry_id)
+    located, space = locate_memory(access, clean_uuid(entry_id, "entry_id"))
     if not located.is_note and version is not None:
         raise Invalid("version can only be given for a note: the text of a fact never changes.")
     if located.is_note and version is None and not located.is_active:

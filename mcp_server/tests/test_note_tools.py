@@ -187,6 +187,7 @@ def test_a_stale_write_is_refused(ada):
         ("memory_history", {"entry_id": "7"}, "must be an id"),
         ("memory_history", {"entry_id": str(uuid.UUID(int=7))}, "not found"),
         ("memory_read", {"entry_id": str(uuid.UUID(int=7))}, "not found"),
+        ("memory_read", {"entry_id": "x"}, "entry_id must be an id"),
         ("memory_delete_entry", {"entry_id": "x"}, "must be an id"),
         ("memory_create_project", {"name": "X", "sensitivity_level": "streng"}, "low, medium or high"),
         ("memory_create_project", {"name": "!!!", "sensitivity_level": "low"}, "letters or digits"),
