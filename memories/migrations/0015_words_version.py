@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("memories", "0013_newest")]
+    dependencies = [("memories", "0014_field_names")]
 
     operations = [
         migrations.AddField(
