@@ -37,6 +37,8 @@ class AdminAddressMiddleware:
         match = request.resolver_match
         if match is None or match.app_name != "admin" or isinstance(error, _NOT_OF_THE_ADDRESS):
             return None
+        if match.url_name == "view_on_site" and isinstance(error, _NO_ROW):
+            return redirect_to_nothing
         if not set(request.GET) - _OWN:
             return None
         if connection.in_atomic_block:

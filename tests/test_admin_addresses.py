@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.contenttypes.models import ContentType
 from django.db import models
 from django.test import Client
 from django.urls import reverse
@@ -93,6 +94,12 @@ def test_no_address_of_a_row_breaks_it(administrator, model, identifier):
     page = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     for action in ("change", "delete", "history"):
         assert administrator.get(f"{page}{identifier}/{action}/").status_code in (302, 403, 404)
+
+
+@pytest.mark.parametrize("identifier", ["1", "x", "%00", "00000000-0000-0000-0000-000000000000"])
+def test_no_address_of_a_row_on_the_site_breaks_it(administrator, identifier):
+    for kind in ("x", "9" * 40, *(str(pk) for pk in ContentType.objects.values_list("pk", flat=True))):
+        assert administrator.get(f"/admin/r/{kind}/{identifier}/").status_code == 404, kind
 
 
 def test_an_error_of_ours_on_a_plain_list_is_not_hidden(administrator, monkeypatch):

@@ -1,7 +1,6 @@
 """What a git client asks for: which space, which service, which step, and with which key."""
 
 import base64
-import binascii
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,6 +60,6 @@ def key_in(headers: Mapping[str, str]) -> str | None:
         return presented_key(headers.get("x-api-key"), authorization)
     try:
         user, _, password = base64.b64decode(value.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return None
     return password.strip() or user.strip() or None

@@ -105,6 +105,13 @@ def test_without_a_key_or_with_a_wrong_one_git_asks_again(site, space, tmp_path)
     assert (answer.status_code, answer.headers["www-authenticate"][:5]) == (401, "Basic")
 
 
+@pytest.mark.parametrize("value", [b"\xe9\xff", b"=", b"YQ", base64.b64encode(b"\xff:\xff"), b""])
+def test_what_is_no_basic_authorization_is_no_key(site, space, value):
+    header = [(b"Authorization", b"Basic " + value)]
+    answer = httpx2.get(f"{site}/git/team.git/info/refs?service=git-upload-pack", headers=header)
+    assert answer.status_code == 401
+
+
 def test_a_foreign_space_looks_like_one_that_does_not_exist(site, space, tmp_path):
     person = make_person()
     key = make_key(person, make_space("own"))

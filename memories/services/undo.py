@@ -16,7 +16,7 @@ from django.db import IntegrityError
 from django.db.models import QuerySet
 
 from core.errors import Conflict, Invalid, NotFound
-from core.text import clean_line, excerpt
+from core.text import clean_line, excerpt, optional_line
 from history import store
 from history.diffs import FileDiff, unified
 from history.models import Change, Commit
@@ -163,15 +163,17 @@ def _choose(
     since: datetime | None,
     until: datetime | None,
 ) -> list[Commit]:
+    person = optional_line(person, "person", maximum=MAXIMUM_EMAIL)
+    key_label = optional_line(key_label, "key_label", maximum=MAXIMUM_LABEL)
     if not (commits or person or key_label or since or until):
         raise Invalid("Say what to undo: commits, a person, a key, or a stretch of time.")
     rows: QuerySet[Commit] = Commit.objects.filter(space_id=space.id)
     if commits:
         rows = rows.filter(sequence__in=[find_commit(space.id, commit).sequence for commit in commits])
     if person:
-        rows = rows.filter(author_email=person.strip())
+        rows = rows.filter(author_email=person)
     if key_label:
-        rows = rows.filter(key_label=key_label.strip())
+        rows = rows.filter(key_label=key_label)
     if since is not None:
         rows = rows.filter(moment__gte=since)
     if until is not None:

@@ -47,3 +47,11 @@ def test_mistakes_are_told(client, space):
     reader = new_key(space, AccessLevel.READ)
     assert ask(client, reader, since="2020-01-01T00:00:00Z").status_code == 200
     assert ask(client, reader, since="2020-01-01T00:00:00Z", apply=True).status_code == 403
+
+
+@pytest.mark.parametrize("value", ["\x00", "a\x00b", "\ud800", "x" * 100_000, " "])
+@pytest.mark.parametrize("field", ["person", "keyLabel"])
+def test_what_no_commit_can_be_named_by_is_told(client, space, field, value):
+    key = new_key(space)
+    write(access_for_key(key), "Hours")
+    assert ask(client, key, **{field: value}).status_code in (404, 422)
