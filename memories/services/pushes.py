@@ -101,9 +101,9 @@ def _read(space: SpaceAccess, path: str, content: bytes) -> FileEntry:
             "a note in a topic."
         )
     folder, _, name = path.rpartition("/")
+    entry = parse(content, path)
     try:
         levels = parse_optional_path(folder)
-        entry = parse(content, path)
         title, slug = clean_title(entry.title)
     except AppError as error:
         raise Invalid(f"{shown}: {error.message}") from None

@@ -119,9 +119,20 @@ def follow_tree(access: AccessContext, space: SpaceAccess, model: ActiveModel | 
                 Topic.objects.in_space(space).filter(id=topic.id).exclude(name=name).update(name=name)
             _note_versions(space, entries)
     except IntegrityError as error:
-        raise Conflict(f"The files of the history contradict each other: {str(error).splitlines()[0]}") from error
+        raise Conflict(_collision(error)) from error
     request_embedding()
     return report
+
+
+def _collision(error: IntegrityError) -> str:
+    """Why rows cannot be what the files say."""
+    broken = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+    if broken == "memories_memory_pkey":
+        return (
+            "Memories of this history are in another space of this server already; it can only follow a history whose "
+            "memories it does not have."
+        )
+    return f"The files of the history contradict each other: {str(error).splitlines()[0]}"
 
 
 def _compare(space: SpaceAccess) -> _Standing:

@@ -130,7 +130,7 @@ def test_a_fact_is_forgotten_by_deleting_its_file_and_never_edited(access, space
 @pytest.mark.parametrize(
     ("path", "text", "reason"),
     [
-        ("a/new.md", "no front matter", "must begin with front matter"),
+        ("a/new.md", "no front matter", "a/new.md must begin with front matter"),
         ("a/new.md", "---\ntitle: [\n---\n", "not valid YAML"),
         ("a/new.md", "---\ntitle: Other\n---\n", "must be called other.md"),
         ("a/new.md", "---\n{}\n---\n", "title must not be empty"),

@@ -130,5 +130,7 @@ def test_only_an_empty_space_is_rebuilt_and_only_from_a_history(access, tmp_path
     run(tmp_path / "merged", "merge", "--no-ff", "side", "-m", "both")
     with pytest.raises(Invalid, match="merge"):
         rebuild_space(empty, empty.space(None), tmp_path / "merged")
+    with pytest.raises(Conflict, match="in another space of this server already"):
+        rebuild_space(empty, empty.space(None), tmp_path / "team.git")
     assert not Memory.objects.in_any_space(empty).exists()
     assert head(empty.space(None).id) is None

@@ -13,7 +13,13 @@ from memory_site.embedded.state import home_from_environment
 from memory_site.embedded.supervisor import say
 from memory_site.embedded.up import up
 
-USAGE = "usage: up | manage COMMAND … | run PROGRAM … | test [PYTEST ARGUMENTS] | program NAME"
+USAGE = """usage:
+  bin/up                       starts everything; takes no arguments, only environment variables
+  bin/manage COMMAND …         a management command; `bin/manage help` lists them
+  bin/run PROGRAM …            any program in the same environment
+  bin/test [ARGUMENT …]        the tests; arguments are pytest's
+  python -m memory_site.embedded program web|worker|beat|migrate
+docs/running.md and docs/configuration.md tell more."""
 
 
 def main(arguments: Sequence[str]) -> int:
