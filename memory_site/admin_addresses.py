@@ -7,9 +7,10 @@ only meets in the database or while the page is drawn; those end here, for every
 import logging
 from collections.abc import Callable
 
-from django.core.exceptions import PermissionDenied, SuspiciousOperation
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.core.exceptions import PermissionDenied, SuspiciousOperation, ValidationError
+from django.db import DataError, InterfaceError, OperationalError, connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.views.defaults import page_not_found
 
 from core.errors import AppError
 
@@ -21,6 +22,8 @@ _BEGUN_ANEW = "e"
 _OWN = {_BEGUN_ANEW, "o", "p", "q", "all", "_facets", "_popup", "_to_field"}
 # Answered elsewhere, or nothing that another value would mend.
 _NOT_OF_THE_ADDRESS = (AppError, Http404, PermissionDenied, SuspiciousOperation, OperationalError, InterfaceError)
+# An id that no row of its kind can have.
+_OF_NO_ROW = (ValueError, OverflowError, DataError, ValidationError)
 
 
 class AdminAddressMiddleware:
@@ -37,13 +40,12 @@ class AdminAddressMiddleware:
         match = request.resolver_match
         if match is None or match.app_name != "admin" or isinstance(error, _NOT_OF_THE_ADDRESS):
             return None
-        if match.url_name == "view_on_site" and isinstance(error, _NO_ROW):
-            return redirect_to_nothing
+        if match.url_name == "view_on_site" and isinstance(error, _OF_NO_ROW):
+            self._give_up_transaction()
+            return page_not_found(request, error)
         if not set(request.GET) - _OWN:
             return None
-        if connection.in_atomic_block:
-            # The database may have refused the statement, and then takes no other one in this transaction.
-            transaction.set_rollback(True)
+        self._give_up_transaction()
         name = match.url_name or ""
         if name == "autocomplete":
             logger.warning("a field cannot be completed", exc_info=error)
@@ -52,3 +54,9 @@ class AdminAddressMiddleware:
             logger.warning("the list %s was begun anew", name, exc_info=error)
             return HttpResponseRedirect(f"{request.path}?{_BEGUN_ANEW}=1")
         return None
+
+    @staticmethod
+    def _give_up_transaction() -> None:
+        """The database may have refused the statement, and then takes no other one in this transaction."""
+        if connection.in_atomic_block:
+            transaction.set_rollback(True)

@@ -15,6 +15,7 @@ from datetime import datetime
 from django.db import IntegrityError
 from django.db.models import QuerySet
 
+from accounts.models import MAXIMUM_EMAIL, MAXIMUM_LABEL
 from core.errors import Conflict, Invalid, NotFound
 from core.text import clean_line, excerpt, optional_line
 from history import store
