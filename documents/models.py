@@ -156,6 +156,7 @@ class PendingDocument(Claimed):
                 name="pending_document_by_turn",
                 condition=Q(failed_at__isnull=True),
             ),
+            models.Index(fields=("created_at", "id"), name="pending_document_by_age"),
         )
 
     def __str__(self) -> str:

@@ -384,6 +384,7 @@ class PendingEmbedding(Claimed):
                 name="pending_embedding_by_turn",
                 condition=Q(failed_at__isnull=True),
             ),
+            models.Index(fields=("created_at", "id"), name="pending_embedding_by_age"),
         )
         constraints = (models.UniqueConstraint(fields=("space", "model", "memory"), name="pending_embedding_once"),)
 

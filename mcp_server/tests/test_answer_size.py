@@ -67,7 +67,8 @@ def test_resources(access, name):
 
 
 def test_a_document_comes_in_parts_that_make_the_whole(access):
-    document = call(access, "create_document", title="t", docType="text", content=LONG, summary=None, containerTag=None)
+    fields = {"title": "t", "docType": "text", "content": LONG}
+    document = call(access, "create_document", **fields, summary=None, containerTag=None, idempotencyKey=None)
     read, offset = "", 0
     while offset is not None:
         part = call(access, "getDocument", documentId=document["id"], offset=offset)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from spaces.admin.members import GroupsInline, PeopleInline
-from spaces.languages import installed_languages
+from spaces.languages import installed_languages, language_name
 from spaces.models import Space, SpaceGrant
 from spaces.signals import space_language_changed
 from spaces.staff import SpaceOwnedAdmin, managed_space_ids
@@ -38,14 +38,28 @@ class SpaceGrantsInline(admin.TabularInline[SpaceGrant, Space]):
         return str(grant.api_key.user)
 
 
+class LanguageFilter(admin.SimpleListFilter):
+    """The languages that spaces have, by the names people give them."""
+
+    title = _("language")
+    parameter_name = "language"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        used = model_admin.get_queryset(request).order_by("language").values_list("language", flat=True).distinct()
+        return [(name, language_name(name)) for name in used]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Space]) -> QuerySet[Space]:
+        return queryset.filter(language=self.value()) if self.value() else queryset
+
+
 @admin.register(Space)
 class SpaceAdmin(SpaceOwnedAdmin):
     """Spaces: superusers create and see all; whoever manages a space sees and changes that one."""
 
     space_path = "id"
-    list_display = ("key", "name", "language", "members", "memories", "documents", "keys")
+    list_display = ("key", "name", "spoken", "members", "memories", "documents", "keys")
     search_fields = ("key", "name", "description")
-    list_filter = ("language",)
+    list_filter = (LanguageFilter,)
     inlines = (PeopleInline, GroupsInline, SpaceGrantsInline)
     fieldsets = ((None, {"fields": ("key", "name", "description", "language", "sensitivity")}),)
     actions = ("index_words",)
@@ -111,6 +125,10 @@ class SpaceAdmin(SpaceOwnedAdmin):
         for space in spaces:
             space_language_changed.send(Space, space=space)
         self.message_user(request, _("The words of these spaces are being indexed anew."))
+
+    @admin.display(description=_("language"), ordering="language")
+    def spoken(self, space: Space) -> str:
+        return language_name(space.language)
 
     @admin.display(description=_("members"), ordering="member_count")
     def members(self, space: Any) -> int:
