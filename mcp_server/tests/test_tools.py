@@ -37,7 +37,8 @@ def reader(site, space, era) -> Agent:
 
 def test_the_tools_are_listed_and_work(writer):
     listed = writer.run(lambda client: client.list_tools()).tools
-    assert {tool.name for tool in listed} == TOOLS
+    # Those of notes, in a toolset of their own, have tests of their own.
+    assert {tool.name for tool in listed if not tool.name.startswith("memory_")} == TOOLS
     assert writer.call("whoAmI")["activeSpaceKey"] == "shared"
     saved = writer.call("add_memory", content="Invoices are paid within thirty days.", category="finance")
     assert saved["action"] == "Save"
